@@ -4,8 +4,8 @@ from ninja import Router
 from storefront.apps import schemas
 from storefront.apps.extensions_api import router as extensions
 from storefront.apps.scripts_api import router as script_tags
-from storefront.kit.http import json_response
-from storefront.kit.schemas import answers
+from storefront.kit.api.http import json_response
+from storefront.kit.api.schemas import answers
 from storefront.shops.auth import app_scope
 from storefront.shops.request import Request
 

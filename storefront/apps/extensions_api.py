@@ -10,11 +10,11 @@ from storefront.apps import extensions
 from storefront.apps.models import Extension
 from storefront.installations.conditional import only_own_if_match
 from storefront.installations.schemas import AppUrl
-from storefront.kit.conditional import record_response
-from storefront.kit.http import json_response
+from storefront.kit.api.conditional import record_response
+from storefront.kit.api.http import json_response
+from storefront.kit.api.records import writer
+from storefront.kit.api.schemas import Change, PathId, Timestamp, answers
 from storefront.kit.ids import as_id
-from storefront.kit.records import writer
-from storefront.kit.schemas import Change, PathId, Timestamp, answers
 from storefront.shops.auth import app_scope
 from storefront.shops.request import Request, calling_installation
 

@@ -1,6 +1,6 @@
 from ninja import Field, Schema
 
-from storefront.kit.records import writer
+from storefront.kit.api.records import writer
 
 
 class ShopRecord(Schema):

@@ -6,10 +6,10 @@ from ninja import Field, Path, Router, Schema
 
 from storefront.apps import scripts
 from storefront.installations.schemas import AppUrl
-from storefront.kit.http import json_response
+from storefront.kit.api.http import json_response
+from storefront.kit.api.records import writer
+from storefront.kit.api.schemas import PathId, Timestamp, answers
 from storefront.kit.ids import as_id
-from storefront.kit.records import writer
-from storefront.kit.schemas import PathId, Timestamp, answers
 from storefront.shops.auth import app_scope
 from storefront.shops.request import Request, calling_installation
 

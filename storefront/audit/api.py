@@ -8,10 +8,10 @@ from pydantic import AfterValidator, WithJsonSchema
 
 from storefront.audit.known_actions import ACTIONS
 from storefront.audit.queries import AuditFilters, audit_page
-from storefront.kit.app_pagination import PageQuery, Pagination, pagination
-from storefront.kit.http import json_response
+from storefront.kit.api.app_pagination import PageQuery, Pagination, pagination
+from storefront.kit.api.http import json_response
+from storefront.kit.api.schemas import Moment, Timestamp, answers
 from storefront.kit.ids import MAX_ID
-from storefront.kit.schemas import Moment, Timestamp, answers
 from storefront.shops.auth import app_scope
 from storefront.shops.request import Request
 

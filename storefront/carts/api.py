@@ -15,10 +15,10 @@ from storefront.carts.code_entry import limited_tries_of_token
 from storefront.carts.gift_card_schemas import SetGiftCards
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.purchasable import Purchasable, Sold
-from storefront.kit.conditional import PreconditionFailed, has_if_match, require_match
-from storefront.kit.http import json_response
+from storefront.kit.api.conditional import PreconditionFailed, has_if_match, require_match
+from storefront.kit.api.http import json_response
+from storefront.kit.api.schemas import answers
 from storefront.kit.refusals import InvalidFields, problem
-from storefront.kit.schemas import answers
 from storefront.shops.auth import scope
 from storefront.shops.request import Request
 

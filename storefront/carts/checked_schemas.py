@@ -7,8 +7,8 @@ from ninja import Field, Schema
 from pydantic import ConfigDict
 
 from storefront.carts.checking import LineCheck
+from storefront.kit.api.schemas import Money
 from storefront.kit.money import to_wire
-from storefront.kit.schemas import Money
 
 
 class CurrentLine(Schema):

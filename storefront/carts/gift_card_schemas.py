@@ -8,8 +8,8 @@ from pydantic import BeforeValidator
 from storefront.carts import rules
 from storefront.gift_cards.applying import AppliedCard
 from storefront.gift_cards.issuing import MAX_MESSAGE
+from storefront.kit.api.schemas import Money
 from storefront.kit.money import to_wire
-from storefront.kit.schemas import Money
 
 
 def _is_object(given: Any) -> Any:

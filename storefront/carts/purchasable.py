@@ -12,11 +12,11 @@ from django.db import connection
 from storefront.carts import sql
 from storefront.carts.models import CartLine
 from storefront.carts.rules import OfferedOption, OfferedValue
+from storefront.catalogue.dated.sale_periods import end_preorder, settle
 from storefront.catalogue.digital_files import needs_file
 from storefront.catalogue.models import Product, Variant
 from storefront.catalogue.records import media_url
 from storefront.catalogue.rules import full_name
-from storefront.catalogue.sale_periods import end_preorder, settle
 from storefront.catalogue.stock import Kind
 from storefront.kit.money_field import from_hundredths
 from storefront.kit.sql import fetch, unwrapped

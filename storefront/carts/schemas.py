@@ -19,11 +19,11 @@ from storefront.carts.gift_card_schemas import (
     gift_card_record,
 )
 from storefront.carts.models import Cart, CartLine, CartOrder
+from storefront.kit.api.conditional import etag_of
+from storefront.kit.api.records import writer
+from storefront.kit.api.schemas import Id, Money, MoneyGiven, Timestamp
 from storefront.kit.clock import timestamp
-from storefront.kit.conditional import etag_of
 from storefront.kit.money import to_wire
-from storefront.kit.records import writer
-from storefront.kit.schemas import Id, Money, MoneyGiven, Timestamp
 from storefront.pricing.rules import Totals
 
 # Integers are strict: pydantic would convert booleans, fractions and strings.

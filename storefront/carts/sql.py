@@ -8,8 +8,8 @@ from django.db import connection, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from storefront.carts.models import SNAPSHOTS, Cart, CartLine
+from storefront.catalogue.dated.sale_periods import COLUMNS as SALE_COLUMNS
 from storefront.catalogue.models import Product, Variant
-from storefront.catalogue.sale_periods import COLUMNS as SALE_COLUMNS
 from storefront.kit.dialect import dialect
 from storefront.kit.sql import Columns, fetch
 

@@ -10,11 +10,12 @@ from django.db.models import Case, DateTimeField, F, QuerySet, Value, When
 
 from storefront import audit
 from storefront.audit.values import column_values
-from storefront.catalogue import auditing, children, events, rules, sale_periods, search_index, tree, validation
+from storefront.catalogue import auditing, children, events, rules, search_index, tree, validation
 from storefront.catalogue.children import Lists
+from storefront.catalogue.dated import sale_periods
+from storefront.catalogue.dated.plans import Entry, Plan
 from storefront.catalogue.events import Snapshot
 from storefront.catalogue.models import Category, Product, ProductSearch
-from storefront.catalogue.plans import Entry, Plan
 from storefront.catalogue.validation import Errors
 from storefront.kit.refusals import InvalidFields, NotFound, Refusal
 from storefront.shops.changes import publish_change

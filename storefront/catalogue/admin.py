@@ -10,10 +10,10 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from storefront.catalogue import actions, jobs, rules, tree
-from storefront.catalogue.admin_adjustments import StockAdjustmentAdmin as StockAdjustmentAdmin
-from storefront.catalogue.admin_forms import check_picture
-from storefront.catalogue.admin_products import ProductAdmin as ProductAdmin
-from storefront.catalogue.admin_variants import VariantAdmin as VariantAdmin
+from storefront.catalogue.admin_pages.adjustments import StockAdjustmentAdmin as StockAdjustmentAdmin
+from storefront.catalogue.admin_pages.forms import check_picture
+from storefront.catalogue.admin_pages.products import ProductAdmin as ProductAdmin
+from storefront.catalogue.admin_pages.variants import VariantAdmin as VariantAdmin
 from storefront.catalogue.models import Brand, Category, ShippingOrigin, TaxClass, Vendor
 from storefront.shops.rights import Right
 from storefront.staff.admin_base import ShopScopedAdmin

@@ -10,12 +10,12 @@ from storefront.catalogue import actions, app_queries
 from storefront.catalogue import app_schemas as schemas
 from storefront.catalogue.copying import Products
 from storefront.catalogue.models import Product, Variant
-from storefront.kit.app_pagination import pagination
-from storefront.kit.conditional import only_if_match, record_response
-from storefront.kit.http import json_response
+from storefront.kit.api.app_pagination import pagination
+from storefront.kit.api.conditional import only_if_match, record_response
+from storefront.kit.api.http import json_response
+from storefront.kit.api.schemas import PathId, answers
 from storefront.kit.ids import as_id
 from storefront.kit.refusals import NotFound
-from storefront.kit.schemas import PathId, answers
 from storefront.shops.auth import app_scope
 from storefront.shops.request import Request, written_response
 from storefront.sync.answers import answer_run, deleted_of_app

@@ -8,7 +8,8 @@ import orjson
 from django.db import connection
 from django.db.models import Q
 
-from storefront.catalogue import dates, records
+from storefront.catalogue import records
+from storefront.catalogue.dated import dates
 from storefront.catalogue.models import Product
 from storefront.catalogue.records import Record
 from storefront.catalogue.search_texts import search_words

@@ -16,9 +16,9 @@ from storefront.catalogue.children import OPTION_FIELDS, VARIANT_FIELDS
 from storefront.catalogue.fields import Id, Integer, kind_of, writable
 from storefront.catalogue.models import Option, Product, Variant
 from storefront.catalogue.parsing import MAX_INTEGER
-from storefront.kit.app_pagination import Pagination
-from storefront.kit.members import choice, chosen
-from storefront.kit.schemas import Change, IdAlone, ListedChange, MoneyGiven
+from storefront.kit.api.app_pagination import Pagination
+from storefront.kit.api.members import choice, chosen
+from storefront.kit.api.schemas import Change, IdAlone, ListedChange, MoneyGiven
 from storefront.sync import schemas as sync
 
 _WEB_ADDRESS = re.compile(r"https?://[^\s/]\S*\Z")

@@ -11,10 +11,10 @@ from typing import Any, Literal
 from django.db import transaction
 from django.db.models import QuerySet
 
-from storefront.catalogue import sale_periods
 from storefront.catalogue.actions import update_product
+from storefront.catalogue.dated import sale_periods
 from storefront.catalogue.digital_files import without_file
-from storefront.catalogue.ledger import Author, Kind, stock_changes
+from storefront.catalogue.inventory.ledger import Author, Kind, stock_changes
 from storefront.catalogue.models import Category, Product, Variant
 from storefront.catalogue.rules import full_name
 from storefront.kit.money import CENT, quantize

@@ -1,8 +1,8 @@
 """A product's children, the rows that belong to it: variants, options with their values, media, its places in
 categories, and the items of a bundle.
 
-Every list of children changes by a `Plan` (`plans.py`), made of the existing rows and the wanted ones and then written.
-This module plans the lists of the API and the admin. An entry with an `id` changes that row, or deletes it with
+Every list of children changes by a `Plan` (`dated/plans.py`), made of the existing rows and the wanted ones and then
+written. This module plans the lists of the API and the admin. An entry with an `id` changes that row, or deletes it with
 `remove`; one without creates a row; rows that no entry names stay. Only categories, which are given by id, are a
 complete list. All lists are checked before any is written. `product_files/updating.py` plans the children that a
 product file names.
@@ -16,7 +16,9 @@ from typing import Any
 
 from django.db.models import ProtectedError
 
-from storefront.catalogue import records, rules, sale_periods, validation
+from storefront.catalogue import records, rules, validation
+from storefront.catalogue.dated import sale_periods
+from storefront.catalogue.dated.plans import Entry, Plan, check_lengths, plan_entries, plan_of
 from storefront.catalogue.fields import writable
 from storefront.catalogue.models import (
     BundleItem,
@@ -28,7 +30,6 @@ from storefront.catalogue.models import (
     ProductCategory,
     Variant,
 )
-from storefront.catalogue.plans import Entry, Plan, check_lengths, plan_entries, plan_of
 from storefront.catalogue.validation import Errors
 from storefront.kit.refusals import InvalidFields
 

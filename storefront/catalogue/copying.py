@@ -8,11 +8,13 @@ from typing import Any, ClassVar
 import orjson
 from django.db import connection
 
-from storefront.catalogue import dates, inventory, records
-from storefront.catalogue.inventory import item_id
+from storefront.catalogue import records
+from storefront.catalogue.dated import dates
+from storefront.catalogue.inventory import queries as inventory
+from storefront.catalogue.inventory.queries import item_id
 from storefront.catalogue.models import Product, Variant
+from storefront.kit.api.members import only
 from storefront.kit.clock import timestamp
-from storefront.kit.members import only
 from storefront.kit.sql import fetch
 from storefront.sync import log
 from storefront.sync.feed import Deletion, Source

@@ -8,8 +8,8 @@ from django.conf import settings
 from django.core.files.base import File
 
 from storefront.catalogue.models import DigitalFile, Product, StoredFile
+from storefront.kit.files.uploads import cleaned_name, too_large
 from storefront.kit.refusals import Refusal
-from storefront.kit.uploads import cleaned_name, too_large
 from storefront.shops.models import Shop
 
 # A product or variant by product id and variant id.

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from storefront.catalogue.app_queries import Record, stored_products
-from storefront.catalogue.inventory import Item, stock_of
+from storefront.catalogue.inventory.queries import Item, stock_of
 from storefront.catalogue.models import Variant
 from storefront.installations.models import Installation
 from storefront.kit.clock import timestamp

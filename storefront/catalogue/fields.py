@@ -23,9 +23,9 @@ from storefront.catalogue import parsing, rules
 from storefront.catalogue.models import MAX_TEXT_LENGTH, BundleItem, MeasureField, Option, Product
 from storefront.catalogue.parsing import MAX_INTEGER, InvalidValue, quoted
 from storefront.kit import clock, markup, money
+from storefront.kit.api.schemas import Moment, MoneyGiven
 from storefront.kit.ids import MAX_ID
 from storefront.kit.money_field import MoneyField
-from storefront.kit.schemas import Moment, MoneyGiven
 
 # The largest whole number that every JSON parser reads exactly.
 MAX_EXACT = 2**53 - 1

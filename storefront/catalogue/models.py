@@ -5,35 +5,35 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 
-from storefront.catalogue import dates
+from storefront.catalogue.dated import dates
 from storefront.catalogue.file_models import DigitalFile as DigitalFile
 from storefront.catalogue.file_models import StoredFile as StoredFile
 from storefront.catalogue.file_models import stored_name as stored_name
-from storefront.catalogue.history_models import PastPrice as PastPrice
-from storefront.catalogue.history_models import StockAdjustment as StockAdjustment
-from storefront.catalogue.label_models import Brand as Brand
-from storefront.catalogue.label_models import ShippingOrigin as ShippingOrigin
-from storefront.catalogue.label_models import TaxClass as TaxClass
-from storefront.catalogue.label_models import Vendor as Vendor
 from storefront.catalogue.listable import LISTABLE
-from storefront.catalogue.part_models import MAX_TEXT_LENGTH as MAX_TEXT_LENGTH
-from storefront.catalogue.part_models import BundleItem as BundleItem
-from storefront.catalogue.part_models import Media as Media
-from storefront.catalogue.part_models import Option as Option
-from storefront.catalogue.part_models import OptionValue as OptionValue
-from storefront.catalogue.part_models import ProductCategory as ProductCategory
-from storefront.catalogue.part_models import RelatedProduct as RelatedProduct
-from storefront.catalogue.picture_models import UploadedPicture as UploadedPicture
-from storefront.catalogue.search_models import AwaitedTexts as AwaitedTexts
-from storefront.catalogue.search_models import CleanedText as CleanedText
-from storefront.catalogue.search_models import FrequentWord as FrequentWord
-from storefront.catalogue.search_models import ListingTotal as ListingTotal
-from storefront.catalogue.search_models import ProductSearch as ProductSearch
-from storefront.catalogue.search_models import ScheduleTold as ScheduleTold
-from storefront.catalogue.search_models import SearchWord as SearchWord
-from storefront.catalogue.search_models import TextChange as TextChange
-from storefront.catalogue.search_models import WantedThumbnails as WantedThumbnails
-from storefront.catalogue.search_models import WordCount as WordCount
+from storefront.catalogue.tables.history import PastPrice as PastPrice
+from storefront.catalogue.tables.history import StockAdjustment as StockAdjustment
+from storefront.catalogue.tables.labels import Brand as Brand
+from storefront.catalogue.tables.labels import ShippingOrigin as ShippingOrigin
+from storefront.catalogue.tables.labels import TaxClass as TaxClass
+from storefront.catalogue.tables.labels import Vendor as Vendor
+from storefront.catalogue.tables.parts import MAX_TEXT_LENGTH as MAX_TEXT_LENGTH
+from storefront.catalogue.tables.parts import BundleItem as BundleItem
+from storefront.catalogue.tables.parts import Media as Media
+from storefront.catalogue.tables.parts import Option as Option
+from storefront.catalogue.tables.parts import OptionValue as OptionValue
+from storefront.catalogue.tables.parts import ProductCategory as ProductCategory
+from storefront.catalogue.tables.parts import RelatedProduct as RelatedProduct
+from storefront.catalogue.tables.pictures import UploadedPicture as UploadedPicture
+from storefront.catalogue.tables.search import AwaitedTexts as AwaitedTexts
+from storefront.catalogue.tables.search import CleanedText as CleanedText
+from storefront.catalogue.tables.search import FrequentWord as FrequentWord
+from storefront.catalogue.tables.search import ListingTotal as ListingTotal
+from storefront.catalogue.tables.search import ProductSearch as ProductSearch
+from storefront.catalogue.tables.search import ScheduleTold as ScheduleTold
+from storefront.catalogue.tables.search import SearchWord as SearchWord
+from storefront.catalogue.tables.search import TextChange as TextChange
+from storefront.catalogue.tables.search import WantedThumbnails as WantedThumbnails
+from storefront.catalogue.tables.search import WordCount as WordCount
 from storefront.kit.money_field import MoneyField
 from storefront.shops.models import Shop
 
@@ -213,7 +213,7 @@ class Product(models.Model):
         default=list, blank=True, help_text='[{"name": "Colour", "values": ["Blue"], "variation": true}]'
     )
     sort_name = models.CharField(max_length=500, editable=False, help_text="The name in lowercase, for sorting.")
-    # A sale period: `price` and `compare_price` change at its begin and its end (catalogue/sale_periods.py).
+    # A sale period: `price` and `compare_price` change at its begin and its end (catalogue/dated/sale_periods.py).
     sale_price = MoneyField(null=True, blank=True, help_text="The price between its begin and its end.")
     sale_from = models.DateTimeField(null=True, blank=True, help_text="Empty: at once.")
     sale_until = models.DateTimeField(null=True, blank=True, help_text="Empty: until you remove the sale price.")
@@ -329,7 +329,7 @@ class Product(models.Model):
 class Variant(models.Model):
     """A version of a variable product, with its own price and stock."""
 
-    # Without a constraint, as in `part_models.py`.
+    # Without a constraint, as in `tables/parts.py`.
     shop = models.ForeignKey(
         Shop, on_delete=models.CASCADE, related_name="variants", db_index=False, db_constraint=False
     )

@@ -3,7 +3,7 @@
 Columns are taken from the models, so that the API has a new column at once. `shop_id` is left out: it is the same in
 every row that a caller can see. The database writes records as JSON (`kit.json_sql`); the functions here return the SQL
 expressions for it. Their aliases are `p` for products and `c` for categories. Products are in their state at `%(now)s`
-(`dates.py`).
+(`dated/dates.py`).
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from typing import Any
 from django.core.files.storage import default_storage
 from django.db import models
 
-from storefront.catalogue import dates
+from storefront.catalogue.dated import dates
 from storefront.catalogue.models import (
     BundleItem,
     Category,

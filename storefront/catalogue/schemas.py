@@ -4,8 +4,8 @@ from typing import Literal
 
 from ninja import Field, Schema
 
-from storefront.kit.members import choice, chosen, names_of
-from storefront.kit.schemas import Envelope, Measure, Moment, Money, Timestamp
+from storefront.kit.api.members import choice, chosen, names_of
+from storefront.kit.api.schemas import Envelope, Measure, Moment, Money, Timestamp
 from storefront.sync import schemas as sync
 
 

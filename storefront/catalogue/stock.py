@@ -9,11 +9,12 @@ from typing import Any
 from django.db import connection, transaction
 from django.db.models import Model, QuerySet
 
-from storefront.catalogue import events, ledger
-from storefront.catalogue.inventory import Item, changed_item, stock_of
-from storefront.catalogue.ledger import Kind as StockKind
+from storefront.catalogue import events
+from storefront.catalogue.inventory import ledger
+from storefront.catalogue.inventory.ledger import Kind as StockKind
+from storefront.catalogue.inventory.queries import Item, changed_item, stock_of
+from storefront.catalogue.inventory.stock_sql import PUT_BACK, TAKE, Kind, Statements, column
 from storefront.catalogue.models import Product, Variant
-from storefront.catalogue.stock_sql import PUT_BACK, TAKE, Kind, Statements, column
 from storefront.kit.dialect import dialect
 from storefront.kit.refusals import Refusal
 from storefront.kit.sql import fetch

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
-from storefront.catalogue import sale_periods
+from storefront.catalogue.dated import sale_periods
 from storefront.catalogue.fields import MIN_VALUES, kind_of
 from storefront.catalogue.models import Product, Variant
 from storefront.catalogue.rules import falls_below_zero

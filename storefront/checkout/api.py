@@ -8,9 +8,9 @@ from storefront.carts.actions import NO_CART
 from storefront.carts.checking import cart_problems, check_cart
 from storefront.checkout import link
 from storefront.checkout.schemas import CheckoutLink, CheckoutLinkGiven
-from storefront.kit.http import json_response
+from storefront.kit.api.http import json_response
+from storefront.kit.api.schemas import answers
 from storefront.kit.refusals import Refusal
-from storefront.kit.schemas import answers
 from storefront.shops.auth import scope
 from storefront.shops.request import Request
 

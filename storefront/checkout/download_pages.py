@@ -17,7 +17,7 @@ from django.views.decorators.http import require_safe
 from storefront.catalogue.models import StoredFile
 from storefront.checkout.forms import OrderEmailForm
 from storefront.checkout.order_access import ask_for_email, may_see
-from storefront.kit.ranges import FilePart, Span, Unsatisfiable, requested_span
+from storefront.kit.api.ranges import FilePart, Span, Unsatisfiable, requested_span
 from storefront.orders.download_links import Availability, availability, download_of_token
 from storefront.orders.downloads import begin_download
 from storefront.orders.models import Download

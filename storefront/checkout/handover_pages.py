@@ -33,7 +33,7 @@ from storefront.customers import limits
 from storefront.customers import session as customers
 from storefront.customers.limits import LimitReached
 from storefront.customers.session import customer_of
-from storefront.kit.http import SeeOther, pop_query_string
+from storefront.kit.api.http import SeeOther, pop_query_string
 from storefront.shops.handover import Purpose, issue_code, redeem_code, state_digest
 from storefront.shops.places import ARRIVAL, ARRIVALS, SECURE, SHOP, arrival_url, base_of, is_navigation, local_path
 from storefront.shops.private_pages import private_page

@@ -13,7 +13,7 @@ from storefront.carts.session import browser_basket
 from storefront.checkout.followed_links import remember_link
 from storefront.checkout.link import LinkRefused, followed_link
 from storefront.customers.session import customer_of
-from storefront.kit.http import SeeOther, pop_query_string
+from storefront.kit.api.http import SeeOther, pop_query_string
 from storefront.shops.handover import Purpose, issue_code
 from storefront.shops.places import SECURE, SHOP, base_of, page_address
 from storefront.shops.private_pages import private_page

@@ -11,7 +11,7 @@ from storefront.checkout.order_access import ask_for_email, for_its_shopper, ord
 from storefront.customers.limits import LimitReached
 from storefront.documents.queries import document_of
 from storefront.documents.responses import document_response
-from storefront.kit.http import SeeOther
+from storefront.kit.api.http import SeeOther
 from storefront.kit.ids import MAX_ID
 from storefront.orders.models import Order
 from storefront.shops.private_pages import private_page

@@ -35,9 +35,9 @@ from storefront.checkout.vat_ids import UNAVAILABLE, is_asked
 from storefront.checkout.ways_back import way_back_from, way_back_of_basket
 from storefront.customers.session import customer_of
 from storefront.kit import metrics
+from storefront.kit.api.http import SeeOther
 from storefront.kit.countries import countries
 from storefront.kit.format import format_money
-from storefront.kit.http import SeeOther
 from storefront.kit.ids import as_id
 from storefront.kit.refusals import Refusal
 from storefront.orders.models import Order

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from storefront.checkout.actions import Pressed
 from storefront.checkout.owner import owner_of
-from storefront.kit.http import SeeOther
+from storefront.kit.api.http import SeeOther
 from storefront.payments.asking import ask, claim_question, continue_payment, due_call, end_payment
 from storefront.payments.frozen import thaw_sale
 from storefront.payments.models import Payment

@@ -2,7 +2,7 @@ from ninja import Field, Schema
 
 from storefront.carts.checked_schemas import Problems
 from storefront.carts.schemas import CartItem
-from storefront.kit.schemas import Money, Timestamp
+from storefront.kit.api.schemas import Money, Timestamp
 from storefront.orders.schemas import ClientReference, Metadata, WebAddress
 
 

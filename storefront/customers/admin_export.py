@@ -9,7 +9,7 @@ from django.http import StreamingHttpResponse
 from storefront import audit
 from storefront.customers import queries
 from storefront.customers.models import Address, Customer
-from storefront.kit.csv_files import csv_response
+from storefront.kit.files.csv_files import csv_response
 from storefront.kit.money import ZERO, to_wire
 from storefront.shops.models import Shop
 from storefront.staff.admin_base import check_own_site

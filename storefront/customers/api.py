@@ -7,13 +7,13 @@ from ninja import Path, Query, Router
 from storefront.customers import actions, queries, schemas
 from storefront.customers.copying import Customers
 from storefront.customers.models import Customer
-from storefront.kit.conditional import only_if_match, record_response
-from storefront.kit.http import json_response
+from storefront.kit.api.conditional import only_if_match, record_response
+from storefront.kit.api.http import json_response
+from storefront.kit.api.members import only
+from storefront.kit.api.pagination import page_response
+from storefront.kit.api.schemas import PathId, answers
 from storefront.kit.ids import as_id
-from storefront.kit.members import only
-from storefront.kit.pagination import page_response
 from storefront.kit.refusals import NotFound
-from storefront.kit.schemas import PathId, answers
 from storefront.shops.auth import scope
 from storefront.shops.request import Request, record_or_id, written_response
 from storefront.sync.answers import answer_run, deleted_beside

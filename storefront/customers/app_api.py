@@ -6,10 +6,10 @@ from ninja import Query, Router
 from storefront.customers import api, schemas
 from storefront.customers.api import CustomerId
 from storefront.customers.copying import Customers
-from storefront.kit.app_pagination import pagination
-from storefront.kit.conditional import record_response
-from storefront.kit.http import json_response
-from storefront.kit.schemas import answers
+from storefront.kit.api.app_pagination import pagination
+from storefront.kit.api.conditional import record_response
+from storefront.kit.api.http import json_response
+from storefront.kit.api.schemas import answers
 from storefront.shops.auth import app_scope
 from storefront.shops.request import Request
 from storefront.sync.answers import answer_run, deleted_of_app

@@ -8,8 +8,8 @@ from typing import Any
 from django.db.models import Count, Q, Sum
 
 from storefront.customers.models import Address, Customer
+from storefront.kit.api.members import only
 from storefront.kit.clock import timestamp
-from storefront.kit.members import only
 from storefront.kit.money import ZERO, to_wire
 from storefront.shops.models import Shop
 

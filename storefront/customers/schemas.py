@@ -10,11 +10,11 @@ from pydantic import AfterValidator
 
 from storefront.customers.actions import MAX_ADDRESSES
 from storefront.customers.queries import normal_email
-from storefront.kit.app_pagination import Pagination
+from storefront.kit.api.app_pagination import Pagination
+from storefront.kit.api.members import choice, chosen, names_of
+from storefront.kit.api.schemas import Change, Envelope, Id, IdAlone, ListedChange, Money, Timestamp
 from storefront.kit.countries import countries
-from storefront.kit.members import choice, chosen, names_of
 from storefront.kit.names import has_address, has_invisible_characters
-from storefront.kit.schemas import Change, Envelope, Id, IdAlone, ListedChange, Money, Timestamp
 from storefront.sync import schemas as sync
 
 _CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")

@@ -13,9 +13,9 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from easy_thumbnails.models import Source, Thumbnail
 
-from storefront.catalogue import thumbnails
 from storefront.catalogue.actions import update_product
 from storefront.catalogue.digital_files import store_file
+from storefront.catalogue.media import thumbnails
 from storefront.catalogue.models import (
     BundleItem,
     Category,

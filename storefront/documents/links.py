@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from storefront.documents.queries import document_of, fulfilment_of, packing_slip
 from storefront.documents.responses import document_response, pdf_response
-from storefront.kit.http import pop_query_string
+from storefront.kit.api.http import pop_query_string
 from storefront.kit.ids import MAX_ID
 from storefront.kit.signing import is_signed_url, sign_url
 from storefront.orders.queries import order_by_id

@@ -7,9 +7,9 @@ from ninja import Field, Schema
 
 from storefront.documents.links import link_end, signed_link
 from storefront.documents.queries import documents_of
+from storefront.kit.api.schemas import Money, Timestamp
 from storefront.kit.clock import timestamp
 from storefront.kit.money import to_wire
-from storefront.kit.schemas import Money, Timestamp
 from storefront.orders.models import Order
 from storefront.shops.models import Shop
 

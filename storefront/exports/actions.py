@@ -7,7 +7,7 @@ from storefront import audit
 from storefront.exports import jobs
 from storefront.exports.kinds import KINDS
 from storefront.exports.models import Export
-from storefront.kit.members import chosen
+from storefront.kit.api.members import chosen
 from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.shops.models import Shop
 

@@ -6,10 +6,10 @@ from ninja import Path, Router
 from storefront.exports import actions, schemas
 from storefront.exports.kinds import KINDS
 from storefront.exports.models import Export
-from storefront.kit.http import json_response
+from storefront.kit.api.http import json_response
+from storefront.kit.api.schemas import PathId, answers
 from storefront.kit.ids import as_id
 from storefront.kit.refusals import NotFound
-from storefront.kit.schemas import PathId, answers
 from storefront.shops.auth import InsufficientScope, scope
 from storefront.shops.request import Request
 

@@ -2,13 +2,13 @@
 
 from typing import NamedTuple
 
-from storefront.catalogue import inventory_schemas
 from storefront.catalogue import schemas as products
 from storefront.catalogue.copying import Stock
+from storefront.catalogue.inventory import schemas as inventory_schemas
 from storefront.customers import schemas as customers
 from storefront.customers.copying import Customers
 from storefront.exports.models import Export
-from storefront.kit.members import names_of
+from storefront.kit.api.members import names_of
 from storefront.listing.copying import PublicProducts
 from storefront.orders import queries as order_queries
 from storefront.orders import schemas as orders

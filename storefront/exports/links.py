@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from storefront.exports.jobs import KEPT
 from storefront.exports.models import Export
-from storefront.kit.http import pop_query_string
+from storefront.kit.api.http import pop_query_string
 from storefront.kit.signing import is_signed_url, sign_url
 from storefront.shops.private_pages import private_page
 from storefront.shops.request import Request

@@ -6,8 +6,8 @@ from ninja import Field, Schema
 
 from storefront.exports.links import link_to
 from storefront.exports.models import Export
+from storefront.kit.api.schemas import IdAlone, Moment, Timestamp
 from storefront.kit.clock import timestamp
-from storefront.kit.schemas import IdAlone, Moment, Timestamp
 from storefront.shops.request import Request
 
 Names = Annotated[list[Annotated[str, Field(strict=True, max_length=100)]], Field(max_length=200)]

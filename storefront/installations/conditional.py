@@ -8,7 +8,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from storefront.installations.app_tokens import lock_installation
-from storefront.kit.conditional import has_if_match, only_if_match
+from storefront.kit.api.conditional import has_if_match, only_if_match
 from storefront.shops.request import Request, calling_installation
 
 

@@ -1,7 +1,7 @@
 """Where files are stored: `default_storage` has pictures, which everybody may see, `private_files()` has all others.
 
-Both are directories or S3 buckets (`kit/s3.py`), so nothing may rely on a file's path: web processes and workers can be
-on different machines.
+Both are directories or S3 buckets (`kit/files/s3.py`), so nothing may rely on a file's path: web processes and workers
+can be on different machines.
 """
 
 from mimetypes import guess_type

@@ -4,10 +4,10 @@ from django.http import HttpResponse
 from ninja import Path, Query, Router
 
 from storefront.catalogue import schemas
-from storefront.kit.conditional import revalidated_response
-from storefront.kit.pagination import envelope
+from storefront.kit.api.conditional import revalidated_response
+from storefront.kit.api.pagination import envelope
+from storefront.kit.api.schemas import answers
 from storefront.kit.refusals import NotFound
-from storefront.kit.schemas import answers
 from storefront.listing import queries, spelling
 from storefront.listing.copying import PublicProducts
 from storefront.shops.auth import scope

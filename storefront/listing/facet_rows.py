@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from storefront.catalogue import dates
+from storefront.catalogue.dated import dates
 from storefront.catalogue.digital_files import without_file
 from storefront.catalogue.models import BundleItem
 from storefront.listing.sql import LISTABLE

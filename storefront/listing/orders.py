@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from storefront.catalogue import dates
+from storefront.catalogue.dated import dates
 from storefront.listing.dialect import dialect
 
 # The columns of each order, and whether they descend. Ties break on the id, so that pages never overlap (R-CAT-23).

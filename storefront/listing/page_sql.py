@@ -9,7 +9,8 @@ all matching rows are found by the index of a filter, then sorted. A page whose 
 from dataclasses import replace
 from functools import cache, lru_cache
 
-from storefront.catalogue import dates, records
+from storefront.catalogue import records
+from storefront.catalogue.dated import dates
 from storefront.catalogue.shown import SHOWN
 from storefront.listing import words_sql
 from storefront.listing.dialect import dialect

@@ -8,7 +8,8 @@ Written by hand so that conditions are literals: partial indexes cannot serve pa
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
-from storefront.catalogue import dates, records
+from storefront.catalogue import records
+from storefront.catalogue.dated import dates
 from storefront.catalogue.listable import listable
 from storefront.catalogue.shown import SHOWN
 from storefront.listing.dialect import dialect

@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 
 from storefront import audit
-from storefront.kit.csv_files import csv_response
+from storefront.kit.files.csv_files import csv_response
 from storefront.kit.money import to_wire
 from storefront.orders.models import Order, OrderLine
 from storefront.shops.models import Shop

@@ -7,13 +7,13 @@ from typing import Annotated, Any
 from django.http import HttpResponse
 from ninja import Path, Query, Router, Schema
 
-from storefront.kit.app_pagination import pagination
-from storefront.kit.conditional import only_if_match, record_response
-from storefront.kit.http import json_response
+from storefront.kit.api.app_pagination import pagination
+from storefront.kit.api.conditional import only_if_match, record_response
+from storefront.kit.api.http import json_response
+from storefront.kit.api.pagination import page_response
+from storefront.kit.api.schemas import PathId, answers
 from storefront.kit.ids import as_id
-from storefront.kit.pagination import page_response
 from storefront.kit.refusals import InvalidFields, NotFound, Problem, problem
-from storefront.kit.schemas import PathId, answers
 from storefront.orders import actions, fulfilling, queries, schemas
 from storefront.orders.both_apis import of_app, on_both
 from storefront.orders.copying import Orders

@@ -8,8 +8,8 @@ from django.http import HttpResponse
 from ninja import Router, Schema
 from pydantic import create_model
 
-from storefront.kit.http import json_response
-from storefront.kit.schemas import answers
+from storefront.kit.api.http import json_response
+from storefront.kit.api.schemas import answers
 from storefront.shops.auth import app_scope, scope
 
 

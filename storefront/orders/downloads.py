@@ -11,7 +11,7 @@ from django.db import transaction
 
 from storefront.catalogue.digital_files import Sold, files_of
 from storefront.catalogue.models import DigitalFile
-from storefront.kit.ranges import Span
+from storefront.kit.api.ranges import Span
 from storefront.orders import jobs
 from storefront.orders.download_links import Availability, availability
 from storefront.orders.models import Download, Order, OrderLine

@@ -6,7 +6,7 @@ from ninja import Field, Schema
 
 from storefront.carts.gift_card_schemas import LineGiftCard
 from storefront.carts.schemas import LineBundleItem, LineCustomField, LineOption
-from storefront.kit.schemas import Money, Timestamp
+from storefront.kit.api.schemas import Money, Timestamp
 
 
 class TaxLine(Schema):

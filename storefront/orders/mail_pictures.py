@@ -3,8 +3,8 @@
 import structlog
 from django.core.files.storage import default_storage
 
-from storefront.catalogue import thumbnails
-from storefront.catalogue.stored_pictures import stored_name
+from storefront.catalogue.media import thumbnails
+from storefront.catalogue.media.stored import stored_name
 from storefront.shops.models import Shop
 
 log = structlog.get_logger(__name__)

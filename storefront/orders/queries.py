@@ -8,8 +8,8 @@ from django.db.models import Prefetch, Value, prefetch_related_objects
 from django.db.models.functions import Lower
 
 from storefront.carts.gift_card_schemas import gift_card_record
+from storefront.kit.api.members import only
 from storefront.kit.clock import timestamp
-from storefront.kit.members import only
 from storefront.kit.money import to_wire
 from storefront.orders.download_links import download_url, is_paid, is_refunded, is_withdrawn
 from storefront.orders.models import Download, Fulfilment, Order, OrderLine

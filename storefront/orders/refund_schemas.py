@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 from ninja import Field, Schema
 
 from storefront.customers.schemas import Note
+from storefront.kit.api.schemas import Id, Money, MoneyGiven, Timestamp
 from storefront.kit.ids import MAX_ID
-from storefront.kit.schemas import Id, Money, MoneyGiven, Timestamp
 
 Pieces = Annotated[int, Field(strict=True, ge=1, le=MAX_ID)]
 Flag = Annotated[bool, Field(strict=True)]

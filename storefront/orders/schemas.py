@@ -10,9 +10,9 @@ from ninja import Field, Schema
 from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from storefront.customers.schemas import Note
-from storefront.kit.app_pagination import Pagination
-from storefront.kit.members import choice, chosen, names_of
-from storefront.kit.schemas import Change, Envelope, Id, IdAlone, Moment, Money, Timestamp
+from storefront.kit.api.app_pagination import Pagination
+from storefront.kit.api.members import choice, chosen, names_of
+from storefront.kit.api.schemas import Change, Envelope, Id, IdAlone, Moment, Money, Timestamp
 from storefront.orders.line_schemas import OrderLineRecord, TaxLine
 from storefront.orders.queries import INCLUDED
 from storefront.orders.refund_schemas import Flag, Pieces, RefundRecord

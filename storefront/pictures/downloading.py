@@ -11,7 +11,7 @@ import aiohttp
 import structlog
 
 from storefront.kit import clock, outbound
-from storefront.kit.pictures import MAX_FILE_BYTES, Unusable, open_picture
+from storefront.kit.files.pictures import MAX_FILE_BYTES, Unusable, open_picture
 from storefront.pictures.claiming import Job
 from storefront.pictures.rules import (
     BUSY,

@@ -11,8 +11,8 @@ from django.db import IntegrityError, transaction
 
 from storefront import audit
 from storefront.kit.codes import typed_code
+from storefront.kit.files.spreadsheets import escape_formula
 from storefront.kit.refusals import InvalidFields
-from storefront.kit.spreadsheets import escape_formula
 from storefront.pricing.models import Discount, DiscountCode
 from storefront.pricing.tables import UnusableTable, WrongLine, read_each, read_table
 from storefront.shops.models import Shop

@@ -4,8 +4,8 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Sequence
 
+from storefront.kit.files.spreadsheets import unescape_formulas
 from storefront.kit.refusals import Refusal
-from storefront.kit.spreadsheets import unescape_formulas
 
 MAX_FILE_BYTES = 1024 * 1024
 MAX_LINES = 10_000

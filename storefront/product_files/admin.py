@@ -13,9 +13,9 @@ from django.utils.html import format_html
 from unfold.decorators import display
 
 from storefront import audit
+from storefront.kit.files.spreadsheets import escape_formula
+from storefront.kit.files.uploads import too_large
 from storefront.kit.format import format_count
-from storefront.kit.spreadsheets import escape_formula
-from storefront.kit.uploads import too_large
 from storefront.product_files import jobs
 from storefront.product_files.admin_pictures import PicturesOfImport
 from storefront.product_files.csv_reading import UnreadableFile

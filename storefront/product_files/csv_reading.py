@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from storefront.kit.spreadsheets import unescape_formulas
+from storefront.kit.files.spreadsheets import unescape_formulas
 from storefront.product_files.encodings import UnreadableFile, checked_encoding, encoding_of, usual_name
 from storefront.product_files.number_formats import with_decimal_point
 from storefront.product_files.parsed_products import Failure, Notice, Problem

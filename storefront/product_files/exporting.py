@@ -12,7 +12,7 @@ from typing import IO, Any
 import orjson
 
 from storefront.catalogue.models import Category, Product
-from storefront.kit.spreadsheets import escape_formula
+from storefront.kit.files.spreadsheets import escape_formula
 from storefront.product_files.existing import ExistingProduct, existing_products
 from storefront.product_files.export_processes import in_processes
 from storefront.product_files.native import writer as native_writer

@@ -17,7 +17,7 @@ from django.db import DataError, IntegrityError, transaction
 
 from storefront import audit
 from storefront.catalogue import tree
-from storefront.catalogue.ledger import Kind, stock_changes
+from storefront.catalogue.inventory.ledger import Kind, stock_changes
 from storefront.catalogue.parsing import InvalidValue
 from storefront.kit.bulk_insert import bulk_write_pragmas
 from storefront.pictures.requesting import PictureRequests

@@ -6,7 +6,7 @@ from datetime import datetime
 from types import SimpleNamespace
 from typing import Any
 
-from storefront.catalogue import sale_periods
+from storefront.catalogue.dated import sale_periods
 from storefront.catalogue.parsing import InvalidValue
 from storefront.kit.money import ZERO
 

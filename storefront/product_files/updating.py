@@ -12,6 +12,8 @@ from datetime import datetime
 from typing import Any
 
 from storefront.catalogue import children, events, records, rules, search_index
+from storefront.catalogue.dated.plans import Plan, plan_of
+from storefront.catalogue.dated.sale_periods import columns_to_write
 from storefront.catalogue.models import (
     BundleItem,
     Media,
@@ -22,8 +24,6 @@ from storefront.catalogue.models import (
     Variant,
 )
 from storefront.catalogue.parsing import InvalidValue
-from storefront.catalogue.plans import Plan, plan_of
-from storefront.catalogue.sale_periods import columns_to_write
 from storefront.product_files.baselines import Baselines
 from storefront.product_files.creating import bundle_item_row
 from storefront.product_files.existing import ExistingProduct

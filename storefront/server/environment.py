@@ -289,7 +289,7 @@ def file_storages(directory: Path) -> dict[str, Any]:
         )
     if not (find_spec("storages") and find_spec("boto3")):
         refuse("STOREFRONT_S3_MEDIA_BUCKET", "the packages of the extra s3 (pip install 'storefront[s3]')")
-    backend = "storefront.kit.s3.S3Files"
+    backend = "storefront.kit.files.s3.S3Files"
     return {
         "default": {"BACKEND": backend, "OPTIONS": shown | {"bucket_name": media}},
         # Thumbnails, whose names follow from those of their pictures.

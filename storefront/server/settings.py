@@ -218,12 +218,12 @@ THUMBNAIL_EXTENSION = THUMBNAIL_TRANSPARENCY_EXTENSION = "webp"
 BODY_SECONDS = environment.number("STOREFRONT_BODY_SECONDS", 10, smallest=1)
 # Bytes of a file that staff upload in the admin.
 UPLOAD_BYTES = environment.number("STOREFRONT_UPLOAD_BYTES", 200 * 1024 * 1024, smallest=1024 * 1024)
-# Bytes of a body of the API or a form. Uploads go to disk and have their own limit (kit/uploads.py).
+# Bytes of a body of the API or a form. Uploads go to disk and have their own limit (kit/files/uploads.py).
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 # A product and its variants are one form: fifty variants on a page, with a dozen fields each, and the rest.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 5000
 FILE_UPLOAD_HANDLERS = [
-    "storefront.kit.uploads.BoundedUploads",
+    "storefront.kit.files.uploads.BoundedUploads",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]

@@ -26,7 +26,7 @@ from django.db.models import Q, QuerySet
 from django.http import HttpResponse
 
 from storefront.kit import sealing
-from storefront.kit.http import JSON
+from storefront.kit.api.http import JSON
 from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.shops import claims
 from storefront.shops.models import IdempotentAnswer

@@ -7,8 +7,8 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from storefront.kit.conditional import record_response
-from storefront.kit.http import json_response
+from storefront.kit.api.conditional import record_response
+from storefront.kit.api.http import json_response
 from storefront.shops.models import Shop
 from storefront.shops.ratelimit import Quota
 from storefront.shops.rights import Right

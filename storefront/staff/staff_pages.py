@@ -22,8 +22,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from limits import parse_many
 
 from storefront.kit import tokens
+from storefront.kit.api.http import SeeOther, pop_query_string
 from storefront.kit.callers import client_network
-from storefront.kit.http import SeeOther, pop_query_string
 from storefront.kit.refusals import Refusal
 from storefront.shops.models import StaffInvitation, User
 from storefront.shops.ratelimit import RateLimited, count_call, retry_after, seconds_to_wait

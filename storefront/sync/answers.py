@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 from django.http import HttpResponse
 
-from storefront.kit.http import JSON
+from storefront.kit.api.http import JSON
 from storefront.kit.ids import MAX_ID
 from storefront.kit.refusals import InvalidFields
 from storefront.shops.request import Request

@@ -2,9 +2,9 @@
 
 from ninja import Field, Schema
 
-from storefront.kit.app_pagination import PageQuery
-from storefront.kit.members import Ids
-from storefront.kit.schemas import Moment, Timestamp
+from storefront.kit.api.app_pagination import PageQuery
+from storefront.kit.api.members import Ids
+from storefront.kit.api.schemas import Moment, Timestamp
 
 AFTER = (
     "Send it without a value to begin a copy of the list, then the `next` of each answer. The answer is `data`, "

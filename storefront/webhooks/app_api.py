@@ -6,11 +6,11 @@ from django.http import HttpResponse
 from ninja import Path, Query, Router
 
 from storefront.installations.conditional import only_own_if_match
-from storefront.kit.conditional import record_response
-from storefront.kit.http import json_response
+from storefront.kit.api.conditional import record_response
+from storefront.kit.api.http import json_response
+from storefront.kit.api.schemas import PathId, answers
 from storefront.kit.ids import as_id
 from storefront.kit.refusals import NotFound
-from storefront.kit.schemas import PathId, answers
 from storefront.shops.auth import app_scope
 from storefront.shops.request import Request, calling_installation
 from storefront.webhooks import actions, queries, replaying, schemas

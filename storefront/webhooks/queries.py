@@ -5,9 +5,9 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
+from storefront.kit.api.records import writer
 from storefront.kit.clock import offset_timestamp, timestamp
 from storefront.kit.ids import as_id
-from storefront.kit.records import writer
 from storefront.shops.models import Shop
 from storefront.webhooks import schemas
 from storefront.webhooks.messages import event_record

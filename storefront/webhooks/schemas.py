@@ -7,8 +7,8 @@ from ninja import Field, Schema
 from pydantic import AfterValidator, WithJsonSchema
 
 from storefront.installations.schemas import AppUrl
+from storefront.kit.api.schemas import Change, Moment, Timestamp
 from storefront.kit.ids import MAX_ID
-from storefront.kit.schemas import Change, Moment, Timestamp
 from storefront.webhooks.topics import TOPICS
 
 

@@ -22,7 +22,7 @@ from storefront.customers import session as customers
 from storefront.customers.links import LinkRefused, Proof, is_valid_proof, proof_of_link
 from storefront.customers.session import customer_of
 from storefront.customers.signin import customer_with_password, remember_browser_of
-from storefront.kit.http import SeeOther, pop_query_string, posted_from
+from storefront.kit.api.http import SeeOther, pop_query_string, posted_from
 from storefront.kit.refusals import InvalidFields
 from storefront.orders.history import attach_guest_orders
 from storefront.shops.places import SECURE, local_path, page_url, url_via_shop

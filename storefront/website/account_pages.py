@@ -18,7 +18,7 @@ from storefront.customers import session as customers
 from storefront.customers.models import Address, Customer
 from storefront.customers.session import customer_of
 from storefront.customers.signin import customer_with_password
-from storefront.kit.http import SeeOther, posted_from
+from storefront.kit.api.http import SeeOther, posted_from
 from storefront.kit.refusals import InvalidFields, NotFound, Refusal
 from storefront.orders.history import order_of, orders_of
 from storefront.payments.providers.base import ProviderUnavailable

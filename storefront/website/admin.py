@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from storefront.catalogue.admin_forms import check_picture
+from storefront.catalogue.admin_pages.forms import check_picture
 from storefront.content import colours
 from storefront.content.models import Looks, MenuLink
 from storefront.listing.queries import ProductFilters, first_products

@@ -25,7 +25,7 @@ from storefront.checkout.ways_back import way_back_of_basket
 from storefront.customers import limits
 from storefront.customers.session import customer_of
 from storefront.kit import money
-from storefront.kit.http import SeeOther
+from storefront.kit.api.http import SeeOther
 from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.listing import queries as listing_queries
 from storefront.payments.drafts import held_stock

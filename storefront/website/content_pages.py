@@ -14,7 +14,7 @@ from storefront.checkout.forms import CheckoutForm, persons_name
 from storefront.content import jobs, queries
 from storefront.customers import limits
 from storefront.customers.session import customer_of
-from storefront.kit.http import SeeOther
+from storefront.kit.api.http import SeeOther
 from storefront.shops.request import Request
 from storefront.shops.throttle import TooManyTries
 from storefront.website.account_forms import email_field

@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from storefront.catalogue.past_prices import lowest_before
+from storefront.catalogue.dated.past_prices import lowest_before
 from storefront.customers.models import Customer
 from storefront.kit.format import format_money
 from storefront.kit.money import ZERO

@@ -11,7 +11,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
 from storefront.checkout.forms import CheckoutForm
-from storefront.kit.http import SeeOther
+from storefront.kit.api.http import SeeOther
 from storefront.shops.places import local_path, page_url
 from storefront.shops.request import Request
 from storefront.shops.throttle import TooManyTries

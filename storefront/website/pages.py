@@ -16,7 +16,7 @@ from django.views.decorators.http import require_safe
 from storefront.catalogue.models import Category, RelatedProduct
 from storefront.content.models import Looks
 from storefront.customers.session import customer_of
-from storefront.kit.pagination import last_page, shown_pages
+from storefront.kit.api.pagination import last_page, shown_pages
 from storefront.listing import page_sql, spelling
 from storefront.listing import queries as listing_queries
 from storefront.listing.facets import Facets, facets_of

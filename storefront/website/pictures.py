@@ -11,12 +11,13 @@ from typing import Any
 import structlog
 from django.core.files.storage import default_storage
 
-from storefront.catalogue import records, thumbnails
-from storefront.catalogue.stored_pictures import stored_name
-from storefront.catalogue.thumbnails import BANNER as BANNER
-from storefront.catalogue.thumbnails import CARD as CARD
-from storefront.catalogue.thumbnails import LARGE as LARGE
-from storefront.catalogue.thumbnails import SMALL as SMALL
+from storefront.catalogue import records
+from storefront.catalogue.media import thumbnails
+from storefront.catalogue.media.stored import stored_name
+from storefront.catalogue.media.thumbnails import BANNER as BANNER
+from storefront.catalogue.media.thumbnails import CARD as CARD
+from storefront.catalogue.media.thumbnails import LARGE as LARGE
+from storefront.catalogue.media.thumbnails import SMALL as SMALL
 from storefront.kit import clock
 from storefront.pictures import queries as fetches
 from storefront.shops.models import Shop

@@ -10,7 +10,7 @@ from django.db.models import OuterRef, QuerySet, Subquery, Sum
 from storefront.carts import rules as cart_rules
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.purchasable import Purchasable, load_purchasables
-from storefront.catalogue import sale_periods
+from storefront.catalogue.dated import sale_periods
 from storefront.catalogue.digital_files import without_file
 from storefront.catalogue.models import Category, Option, Product, ProductCategory, RelatedProduct, Variant
 from storefront.catalogue.records import media_url

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from storefront.catalogue.rules import full_name
 from storefront.customers import limits
-from storefront.kit.http import SeeOther, pop_query_string
+from storefront.kit.api.http import SeeOther, pop_query_string
 from storefront.kit.refusals import InvalidFields, NotFound, Refusal
 from storefront.listing import queries as listing_queries
 from storefront.shops.request import Request

@@ -6,8 +6,8 @@ from decimal import Decimal
 import pytest
 
 from storefront.catalogue.actions import update_product
+from storefront.catalogue.dated.turning import turn_due
 from storefront.catalogue.models import PastPrice, Product
-from storefront.catalogue.turning import turn_due
 from storefront.kit import clock
 from tests.catalogue.factories import make_product, make_variant
 from tests.staff import admin_url, form_values

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from storefront.catalogue import bulk_edits
 from storefront.catalogue.bulk_edits import BulkEdit, ChangedSince, EditRefused, TooManyProducts
-from storefront.catalogue.ledger import NOBODY
+from storefront.catalogue.inventory.ledger import NOBODY
 from storefront.catalogue.models import Product, StockAdjustment, Variant
 from storefront.shops.models import AuditEntry
 from tests.catalogue.factories import make_category, make_product, make_variant

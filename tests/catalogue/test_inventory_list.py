@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from storefront.catalogue.inventory import InventoryFilters, inventory_page
+from storefront.catalogue.inventory.queries import InventoryFilters, inventory_page
 from storefront.kit.clock import timestamp
 from tests.catalogue.factories import make_product, make_variant
 from tests.client import ApiClient

@@ -9,7 +9,7 @@ from django.db import models
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from storefront.catalogue import sale_periods
+from storefront.catalogue.dated import sale_periods
 from storefront.catalogue.models import Category, Media, Product
 from storefront.catalogue.records import OWN_MEMBERS, media_url
 from storefront.listing import queries

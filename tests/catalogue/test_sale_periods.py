@@ -9,9 +9,9 @@ import time_machine
 
 from storefront.carts import actions as carts
 from storefront.catalogue import actions
+from storefront.catalogue.dated.past_prices import lowest_before
+from storefront.catalogue.dated.turning import turn_due
 from storefront.catalogue.models import PastPrice, Product, Variant
-from storefront.catalogue.past_prices import lowest_before
-from storefront.catalogue.turning import turn_due
 from storefront.kit.refusals import InvalidFields
 from storefront.shops import changes
 from storefront.shops.audit_models import AuditEntry

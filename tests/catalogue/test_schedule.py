@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 import pytest
 
 from storefront.apps.actions import uninstall_app
+from storefront.catalogue.dated.schedule import emit_scheduled_changes
 from storefront.catalogue.models import Product, ScheduleTold
-from storefront.catalogue.schedule import emit_scheduled_changes
 from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product
 from tests.factories.apps import install

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storefront.catalogue import actions
-from storefront.catalogue.inventory_actions import AdjustBy, adjust_stock
-from storefront.catalogue.ledger import Author
+from storefront.catalogue.inventory.actions import AdjustBy, adjust_stock
+from storefront.catalogue.inventory.ledger import Author
 from storefront.catalogue.models import Product, StockAdjustment, Variant
 from storefront.catalogue.stock import InsufficientStock, StockUse, put_back_stock, take_stock
 from storefront.catalogue.triggers import TRIGGERS

@@ -8,7 +8,7 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from storefront.catalogue import uploaded_pictures
+from storefront.catalogue.media import uploaded as uploaded_pictures
 from storefront.catalogue.models import Media, Product, UploadedPicture
 from storefront.kit import clock
 from tests.catalogue.factories import make_product, make_variant

@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from storefront.catalogue.bulk_edits import BulkEdit, EditRefused, apply_edit, digest_of, plan_edit
-from storefront.catalogue.ledger import NOBODY
+from storefront.catalogue.inventory.ledger import NOBODY
 from storefront.catalogue.models import Product
 from storefront.customers.models import CustomerGroup
 from storefront.gift_cards.models import GiftCard

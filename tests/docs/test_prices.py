@@ -9,9 +9,9 @@ import pytest
 
 from storefront.carts import actions, queries
 from storefront.catalogue.actions import create_product
+from storefront.catalogue.dated.past_prices import lowest_before
+from storefront.catalogue.dated.turning import turn_due
 from storefront.catalogue.models import Product, TaxClass
-from storefront.catalogue.past_prices import lowest_before
-from storefront.catalogue.turning import turn_due
 from storefront.checkout.vat_ids import proven_country
 from storefront.kit.clock import timestamp
 from storefront.pricing.models import DiscountCode, ShippingRate, TaxRate

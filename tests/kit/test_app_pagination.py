@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from storefront.kit.app_pagination import PageQuery, pagination
+from storefront.kit.api.app_pagination import PageQuery, pagination
 
 pytestmark = pytest.mark.any_database
 

@@ -1,7 +1,7 @@
 import orjson
 import pytest
 
-from storefront.kit.pagination import envelope, shown_pages
+from storefront.kit.api.pagination import envelope, shown_pages
 
 pytestmark = pytest.mark.any_database
 

@@ -2,7 +2,7 @@ import io
 
 import pytest
 
-from storefront.kit.ranges import FilePart, Span, Unsatisfiable, requested_span
+from storefront.kit.api.ranges import FilePart, Span, Unsatisfiable, requested_span
 
 ETAG = '"1-a"'
 

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 from ninja import Schema
 
-from storefront.kit.records import writer
-from storefront.kit.schemas import Money, Timestamp
+from storefront.kit.api.records import writer
+from storefront.kit.api.schemas import Money, Timestamp
 
 
 class Part(Schema):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from storefront.kit.spreadsheets import escape_formula, unescape_formulas
+from storefront.kit.files.spreadsheets import escape_formula, unescape_formulas
 
 CELLS = st.one_of(st.text(), st.text("'=+-@\t\r\n1a.,", max_size=6))
 

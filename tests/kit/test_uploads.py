@@ -1,6 +1,6 @@
 import pytest
 
-from storefront.kit.uploads import MAX_NAME_LENGTH, cleaned_name
+from storefront.kit.files.uploads import MAX_NAME_LENGTH, cleaned_name
 
 
 @pytest.mark.parametrize(

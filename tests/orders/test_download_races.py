@@ -3,7 +3,7 @@
 import pytest
 
 from storefront.kit import clock
-from storefront.kit.ranges import Span
+from storefront.kit.api.ranges import Span
 from storefront.orders.download_links import Availability
 from storefront.orders.downloads import begin_download
 from storefront.orders.models import Download

@@ -8,8 +8,8 @@ from django.core import mail
 from django_tasks_db.models import DBTaskResult
 
 from storefront.catalogue.models import BundleItem, Product
+from storefront.kit.api.ranges import Span
 from storefront.kit.money import ZERO
-from storefront.kit.ranges import Span
 from storefront.orders import actions as orders
 from storefront.orders import jobs
 from storefront.orders.allowing import NothingToAllow, allow_downloads

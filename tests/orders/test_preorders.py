@@ -6,7 +6,7 @@ import pytest
 from django.core import mail
 
 from storefront.catalogue import actions
-from storefront.catalogue.turning import turn_due
+from storefront.catalogue.dated.turning import turn_due
 from storefront.kit.refusals import InvalidFields
 from storefront.orders.dashboard import orders_to_send
 from storefront.orders.fulfilling import fulfil_order

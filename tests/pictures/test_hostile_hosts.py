@@ -9,7 +9,7 @@ from django.core.files.storage import default_storage
 from PIL import Image
 
 from storefront.kit import addresses, outbound
-from storefront.kit import pictures as kit_pictures
+from storefront.kit.files import pictures as kit_pictures
 from storefront.pictures import downloading, rules
 from tests.pictures.hosts import drawn, fetch_waiting, picture_host, requested, state_of
 

@@ -206,7 +206,7 @@ def test_no_file_is_a_field_error(desk, shop):
 
 def test_too_large_a_file_is_refused_before_it_is_read(desk, shop, settings, monkeypatch):
     settings.UPLOAD_BYTES = 100
-    monkeypatch.setattr("storefront.kit.uploads.MAX_FIELDS_BYTES", 0)
+    monkeypatch.setattr("storefront.kit.files.uploads.MAX_FIELDS_BYTES", 0)
     assert upload(desk, MUG * 10).status_code == 400
     assert not ProductImport.objects.exists()
 

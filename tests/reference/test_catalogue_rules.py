@@ -10,7 +10,7 @@ from django.db import IntegrityError
 
 from storefront.catalogue.models import Product
 from storefront.kit import clock
-from storefront.kit.pagination import envelope
+from storefront.kit.api.pagination import envelope
 from tests.answers import without_id
 from tests.catalogue.factories import make_category, make_media, make_option, make_product, make_variant
 from tests.reference.pictures import picture

@@ -20,7 +20,7 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from PIL import Image
 
-from storefront.kit.s3 import S3Files
+from storefront.kit.files.s3 import S3Files
 from storefront.kit.storage import StorageUnavailable
 from tests.receiver import receiving
 from tests.server.buckets import KEYS, MEDIA, PRIVATE, Buckets, buckets
@@ -199,7 +199,9 @@ def test_no_name_leads_out_of_the_bucket(stored, name):
 def test_pictures_are_unavailable_while_the_bucket_does_not_answer(stored, settings, client):
     away = {"bucket_name": MEDIA, "endpoint_url": f"http://127.0.0.1:{free_port()}", "base_url": "/media/"}
     given = away | dict(zip(("access_key", "secret_key", "region_name"), KEYS.values(), strict=True))
-    settings.STORAGES = settings.STORAGES | {"default": {"BACKEND": "storefront.kit.s3.S3Files", "OPTIONS": given}}
+    settings.STORAGES = settings.STORAGES | {
+        "default": {"BACKEND": "storefront.kit.files.s3.S3Files", "OPTIONS": given}
+    }
     with pytest.raises(StorageUnavailable):
         default_storage.save("a.png", ContentFile(b"x"))
     client.raise_request_exception = False

@@ -10,9 +10,9 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from storefront.catalogue.dated.schedule import emit_scheduled_changes
+from storefront.catalogue.dated.turning import turn_due
 from storefront.catalogue.models import Product, Variant
-from storefront.catalogue.schedule import emit_scheduled_changes
-from storefront.catalogue.turning import turn_due
 from storefront.kit.clock import timestamp
 from storefront.listing.facets import Chosen, facets_of
 from storefront.listing.page import clear_caches

@@ -16,7 +16,7 @@ from storefront.carts.purchasable import load_purchasables
 from storefront.catalogue.models import Media, Product, Variant
 from storefront.demo import shop as demo
 from storefront.kit import clock
-from storefront.kit import pictures as kit_pictures
+from storefront.kit.files import pictures as kit_pictures
 from storefront.orders.download_links import download_token
 from storefront.payments.actions import mark_paid
 from storefront.pricing import queries as pricing

@@ -10,8 +10,9 @@ from random import Random
 import pytest
 from django.db import connection, connections, transaction
 
-from storefront.catalogue import actions, inventory_actions
-from storefront.catalogue.inventory_actions import AdjustTo, Author
+from storefront.catalogue import actions
+from storefront.catalogue.inventory import actions as inventory_actions
+from storefront.catalogue.inventory.actions import AdjustTo, Author
 from storefront.catalogue.models import Product, Variant
 from storefront.customers.models import Customer
 from storefront.kit import clock

@@ -3,8 +3,8 @@
 import pytest
 from django.core.files.base import ContentFile
 
+from storefront.catalogue.media.thumbnails import make
 from storefront.catalogue.models import Media
-from storefront.catalogue.thumbnails import make
 from storefront.pictures.models import PictureFetch, PictureRequest
 from storefront.website.pictures import line_pictures
 from tests.catalogue.factories import make_category, make_media, make_product

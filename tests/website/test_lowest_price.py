@@ -6,8 +6,8 @@ from decimal import Decimal
 import pytest
 
 from storefront.catalogue import actions
+from storefront.catalogue.dated.past_prices import lowest_before
 from storefront.catalogue.models import PastPrice, Product
-from storefront.catalogue.past_prices import lowest_before
 from tests.catalogue.factories import make_product, make_variant
 from tests.shops.factories import NOW
 

@@ -10,10 +10,10 @@ from django.core.files.storage import FileSystemStorage
 from django_tasks_db.models import DBTaskResult
 from PIL import Image, ImageFile
 
-from storefront.catalogue import thumbnails
+from storefront.catalogue.media import thumbnails
 from storefront.catalogue.models import Media, WantedThumbnails
 from storefront.kit import clock
-from storefront.kit import pictures as kit_pictures
+from storefront.kit.files import pictures as kit_pictures
 from storefront.kit.storage import StorageUnavailable
 from storefront.website import pictures
 from tests.catalogue.factories import make_category, make_product
@@ -210,7 +210,7 @@ DRAW = (
 # VmHWM, since ru_maxrss would be at least the peak of the process that runs the tests.
 MEASURE = """
 from pathlib import Path
-from storefront.kit import pictures
+from storefront.kit.files import pictures
 try:
     pictures.small_versions(open("large.webp", "rb"), [1600, 1000, 480, 160])
 except pictures.Unusable as problem:

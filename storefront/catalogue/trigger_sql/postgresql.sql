@@ -170,7 +170,7 @@ CREATE TRIGGER catalogue_search_changed AFTER UPDATE ON catalogue_productsearch
   REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_search_changed()
 ;;
 -- The stock ledger. What a change is for stands in the transaction's setting `storefront.stock_change`, as JSON
--- (`catalogue/ledger.py`).
+-- (`catalogue/inventory/ledger.py`).
 CREATE FUNCTION catalogue_stock_made() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   said jsonb := NULLIF(current_setting('storefront.stock_change', true), '')::jsonb;

@@ -102,7 +102,7 @@ WHEN (NEW.shop_id, NEW.product_id, NEW.text, NEW.listed) IS NOT (OLD.shop_id, OL
 END
 ;;
 -- The stock ledger. What a change is for stands in the only row of this table, while there is one
--- (`catalogue/ledger.py`).
+-- (`catalogue/inventory/ledger.py`).
 CREATE TABLE catalogue_stockchange (
   id integer PRIMARY KEY, kind text, reason text, reference text, installation integer, token integer, user integer,
   made_at text

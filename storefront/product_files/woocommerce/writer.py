@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from decimal import Decimal
 
+from storefront.catalogue.dated.sale_periods import holds
 from storefront.catalogue.models import Product, RelatedProduct, Variant
-from storefront.catalogue.sale_periods import holds
 from storefront.kit.money import to_wire
 from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.export_values import (

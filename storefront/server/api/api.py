@@ -10,8 +10,8 @@ from storefront.apps.app_api import router as apps
 from storefront.audit.api import router as app_audit
 from storefront.carts.api import router as carts
 from storefront.catalogue.app_api import router as app_products
-from storefront.catalogue.inventory_api import app_router as app_inventory
-from storefront.catalogue.inventory_api import router as inventory
+from storefront.catalogue.inventory.api import app_router as app_inventory
+from storefront.catalogue.inventory.api import router as inventory
 from storefront.checkout.api import router as checkout
 from storefront.customers.api import router as customers
 from storefront.customers.app_api import router as app_customers

@@ -13,7 +13,7 @@ from django.http import HttpRequest
 from django.utils.datastructures import MultiValueDict
 from ninja.parser import Parser
 
-from storefront.kit.http import JSON
+from storefront.kit.api.http import JSON
 from storefront.kit.refusals import InvalidFields, Refusal, problem
 
 

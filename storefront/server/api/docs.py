@@ -10,8 +10,8 @@ from django.template.loader import render_to_string
 from django.utils.html import escape
 from django.utils.safestring import mark_safe
 
-from storefront.kit.conditional import etag_of, known_etag
-from storefront.kit.http import JSON
+from storefront.kit.api.conditional import etag_of, known_etag
+from storefront.kit.api.http import JSON
 from storefront.kit.refusals import NotFound
 from storefront.server.api.api import api
 from storefront.server.api.codes import CODES, PROBLEMS, Code

@@ -14,8 +14,8 @@ from django.urls import Resolver404, resolve
 from ninja.errors import HttpError, ValidationError
 
 from storefront.kit import metrics
+from storefront.kit.api.http import json_response
 from storefront.kit.database_errors import RETRY_AFTER_SECONDS, is_unavailable
-from storefront.kit.http import json_response
 from storefront.kit.refusals import InvalidFields, NotFound, Problem, Refusal, problem
 from storefront.server.api.body import BadRequest, TooLarge
 from storefront.server.api.wording import expectation, reason

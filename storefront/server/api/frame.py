@@ -6,8 +6,8 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import resolve
 from django.utils.cache import patch_vary_headers
 
-from storefront.kit.conditional import Revalidated, gzip_etag
-from storefront.kit.http import JSON
+from storefront.kit.api.conditional import Revalidated, gzip_etag
+from storefront.kit.api.http import JSON
 from storefront.kit.refusals import NotFound, Refusal
 from storefront.server.api import body, cors
 from storefront.server.api.api import api

@@ -9,9 +9,9 @@ from ninja.openapi.schema import REF_TEMPLATE, OpenAPISchema
 from ninja.operation import Operation
 from pydantic import create_model
 
-from storefront.kit.conditional import PreconditionFailed
+from storefront.kit.api.conditional import PreconditionFailed
+from storefront.kit.api.schemas import ERRORS
 from storefront.kit.refusals import InvalidFields, NotFound, problem
-from storefront.kit.schemas import ERRORS
 from storefront.server.api import headers, webhooks
 from storefront.server.api.body import TooLarge, WrongMediaType
 from storefront.server.api.codes import codes_of

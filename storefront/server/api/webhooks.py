@@ -11,10 +11,10 @@ from storefront.apps.actions import INSTALLED, TOKEN_REPLACED
 from storefront.apps.extensions_api import ExtensionType
 from storefront.carts.schemas import Line, LineOption
 from storefront.catalogue.app_schemas import WholeAppProduct
-from storefront.catalogue.inventory_schemas import InventoryItem
+from storefront.catalogue.inventory.schemas import InventoryItem
 from storefront.checkout.schemas import AbandonedCheckout, CheckoutTotals
 from storefront.customers.schemas import WholeCustomer
-from storefront.kit.schemas import IdAlone, Money, Timestamp
+from storefront.kit.api.schemas import IdAlone, Money, Timestamp
 from storefront.orders.schemas import RefundRecord, WholeOrder
 from storefront.webhooks.schemas import Event
 from storefront.webhooks.topics import SCOPES_CHANGED, TOPICS

@@ -24,8 +24,8 @@ from django.http import QueryDict
 from storefront import audit
 from storefront.catalogue.schemas import ProductQuery, SingleQuery
 from storefront.kit import clock
+from storefront.kit.api.conditional import Revalidated
 from storefront.kit.callers import request_id
-from storefront.kit.conditional import Revalidated
 from storefront.server.api.ignored import header_value
 from storefront.server.edge import access_log, listening
 from storefront.server.edge.memory import MemoryCache

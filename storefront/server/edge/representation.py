@@ -4,8 +4,8 @@ import gzip
 import re
 from functools import lru_cache
 
-from storefront.kit.conditional import etag_matches, gzip_etag
-from storefront.kit.http import JSON
+from storefront.kit.api.conditional import etag_matches, gzip_etag
+from storefront.kit.api.http import JSON
 
 Headers = list[tuple[str, str]]
 

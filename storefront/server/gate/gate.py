@@ -29,7 +29,7 @@ from typing import IO, Any
 import structlog
 from django.conf import settings
 
-from storefront.kit.uploads import largest_body
+from storefront.kit.files.uploads import largest_body
 from storefront.server.edge.edge import NeedsThread
 from storefront.server.gate import request_body
 from storefront.server.gate.rejections import BROKEN, BUSY, TOO_LARGE, TOO_SLOW, reject

@@ -8,7 +8,7 @@ import orjson
 from django.conf import settings
 
 from storefront.kit import callers, metrics
-from storefront.kit.http import JSON
+from storefront.kit.api.http import JSON
 from storefront.server.api.errors import described_error
 from storefront.server.edge import access_log
 from storefront.server.gate.wsgi_environ import Environ

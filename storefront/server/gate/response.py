@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import Any
 
-from storefront.kit.ranges import FilePart
+from storefront.kit.api.ranges import FilePart
 from storefront.server.gate.wsgi_environ import Environ, FileWrapper
 
 Headers = list[tuple[str, str]]

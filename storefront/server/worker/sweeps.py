@@ -14,9 +14,9 @@ from storefront.apps.jobs import delete_old_extension_calls
 from storefront.audit.queries import delete_old_entries
 from storefront.carts.actions import delete_expired_carts
 from storefront.catalogue.awaited_texts import write_overdue
-from storefront.catalogue.schedule import emit_scheduled_changes
-from storefront.catalogue.turning import turn_due
-from storefront.catalogue.uploaded_pictures import delete_old_pictures
+from storefront.catalogue.dated.schedule import emit_scheduled_changes
+from storefront.catalogue.dated.turning import turn_due
+from storefront.catalogue.media.uploaded import delete_old_pictures
 from storefront.checkout.jobs import delete_abandoned_checkouts, report_abandoned_checkouts
 from storefront.checkout.link import delete_expired_links
 from storefront.documents.jobs import issue_due_documents

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from storefront.kit import clock
-from storefront.kit.spreadsheets import escape_formula
+from storefront.kit.files.spreadsheets import escape_formula
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.importing import import_products
 from storefront.product_files.opening import FORMATS

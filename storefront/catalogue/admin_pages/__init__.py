@@ -1,0 +1,1 @@
+"""The catalogue's pages in the admin, which `catalogue/admin.py` registers."""

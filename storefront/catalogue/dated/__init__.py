@@ -1,0 +1,1 @@
+"""What changes at a date: publication, sale prices, pre-orders."""

@@ -1,0 +1,116 @@
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+
+from storefront import audit
+from storefront.catalogue import auditing, events
+from storefront.catalogue.inventory.ledger import Author, Kind, stock_changes
+from storefront.catalogue.inventory.queries import Item, item_id, stock_of
+from storefront.catalogue.models import Product, StockAdjustment, Variant
+from storefront.catalogue.parsing import MAX_INTEGER
+from storefront.catalogue.stock import InsufficientStock
+from storefront.kit.refusals import InvalidFields
+from storefront.shops.changes import publish_change
+from storefront.shops.models import Shop
+
+
+class BelowZero(InsufficientStock):
+    """The adjustment would remove more units than there are."""
+
+    field = "delta"
+
+
+@dataclass(frozen=True)
+class AdjustBy:
+    """Add so many units; a negative number removes units."""
+
+    units: int
+
+
+@dataclass(frozen=True)
+class AdjustTo:
+    """Set the stock to so many units."""
+
+    units: int
+
+
+@transaction.atomic
+def adjust_stock(
+    *,
+    shop: Shop,
+    product_id: int,
+    variant_id: int | None = None,
+    change: AdjustBy | AdjustTo,
+    reason: str,
+    author: Author,
+    now: datetime,
+) -> Item:
+    """Adjust the stock of a product, or of one of its variants, and record who did so and why. Returns the item.
+
+    Stock falls below zero only where a sale could take it there: with backorders, or if it is not tracked. Raises
+    InvalidFields, and BelowZero if fewer units are left than are to be removed.
+    """
+    product, variant = _locked(shop, product_id, variant_id)
+    row = variant or product
+    delta = change.units if isinstance(change, AdjustBy) else change.units - row.stock_qty
+    stock = row.stock_qty + delta
+    _check(row, change, stock)
+    if delta:
+        # The row is locked, so its stock is still the value that was read.
+        row.stock_qty, row.updated_at = stock, now
+        with stock_changes(Kind.ADJUSTED, reason=reason, author=author, now=now):
+            row.save(update_fields=["stock_qty", "updated_at"])
+    else:
+        # The stock was counted and is correct.
+        StockAdjustment.objects.create(
+            shop=shop,
+            product=product,
+            variant=variant,
+            kind=Kind.ADJUSTED,
+            delta=0,
+            stock_after=stock,
+            reason=reason,
+            installation_id=author.installation_id,
+            token=author.token,
+            user=author.user,
+            made_at=now,
+        )
+    after = {"stock_qty": stock, "reason": reason} | ({"variant_id": variant.pk} if variant else {})
+    about, before = auditing.stock_object(product, variant), {"stock_qty": stock - delta}
+    audit.record(shop=shop, action="stock.adjusted", object=about, before=before, after=after, now=now)
+    of_variants = [variant.pk] if variant else []
+    items = stock_of(shop, [] if variant else [product.pk], of_variants)
+    if delta:
+        events.emit_item_changes(shop, items, now)
+        publish_change(shop.pk)
+    return items[item_id(product.pk, variant.pk if variant else None)]
+
+
+def _locked(shop: Shop, product_id: int, variant_id: int | None) -> tuple[Product, Variant | None]:
+    """The product and variant with these ids, locked. The product comes first, as everywhere that locks both."""
+    products = Product.objects.select_for_update(no_key=True)
+    product = products.filter(shop=shop, pk=product_id, deleted_at=None).first()
+    if product is None:
+        raise InvalidFields(errors={"product_id": ["The shop has no product with this id."]})
+    if variant_id is None:
+        if Variant.objects.filter(shop=shop, product=product).exists():
+            raise InvalidFields(errors={"variant_id": [f"{product.name} has variants. Adjust the stock of a variant."]})
+        return product, None
+    variant = Variant.objects.select_for_update(no_key=True).filter(shop=shop, product=product, pk=variant_id).first()
+    if variant is None:
+        raise InvalidFields(errors={"variant_id": ["This variant does not belong to the product."]})
+    return product, variant
+
+
+def _check(row: Product | Variant, change: AdjustBy | AdjustTo, stock: int) -> None:
+    field = "delta" if isinstance(change, AdjustBy) else "set"
+    if abs(stock) > MAX_INTEGER:
+        raise InvalidFields(errors={field: [f"Stock must be from -{MAX_INTEGER} to {MAX_INTEGER}."]})
+    if stock >= min(row.stock_qty, 0) or not row.track_inventory or row.allow_backorders:
+        return
+    if isinstance(change, AdjustTo):
+        raise InvalidFields(
+            errors={field: ["Stock can be below 0 only if backorders are allowed or stock is not tracked."]}
+        )
+    raise BelowZero(f"Only {max(row.stock_qty, 0)} in stock.", available=max(row.stock_qty, 0))

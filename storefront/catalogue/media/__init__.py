@@ -1,0 +1,1 @@
+"""Pictures of the catalogue: uploaded, stored, and in several sizes."""

@@ -1,0 +1,1 @@
+"""What both APIs share: schemas, records, pages, conditional requests, and their answers."""

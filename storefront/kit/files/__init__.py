@@ -1,0 +1,1 @@
+"""Files: tables of values, uploads, pictures, and buckets."""
