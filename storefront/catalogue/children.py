@@ -2,8 +2,8 @@
 categories, and the items of a bundle.
 
 Every list of children changes by a `Plan` (`dated/plans.py`), made of the existing rows and the wanted ones and then
-written. This module plans the lists of the API and the admin. An entry with an `id` changes that row, or deletes it with
-`remove`; one without creates a row; rows that no entry names stay. Only categories, which are given by id, are a
+written. This module plans the lists of the API and the admin. An entry with an `id` changes that row, or deletes it
+with `remove`; one without creates a row; rows that no entry names stay. Only categories, which are given by id, are a
 complete list. All lists are checked before any is written. `product_files/updating.py` plans the children that a
 product file names.
 """
