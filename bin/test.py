@@ -78,7 +78,7 @@ def on_postgres(is_proof: bool) -> Run:
     if is_proof and not shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin"):
         # Without PgBouncer, its tests are skipped.
         install("pgbouncer")
-    kind = f"({LONG} or not sql)" if is_proof else f"sql and {SHORT}"
+    kind = f"({LONG} or not sql)" if is_proof else f"sql and not generated and {SHORT}"
     return f"uses_database and not any_database and not browser and {kind}", url
 
 

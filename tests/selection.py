@@ -2,7 +2,7 @@
 
 Collected tests get the markers `uses_database` and `sql` by rule: `make test` runs on PostgreSQL what has `sql`, and
 `make proof` the rest of what uses a database. A browser test is `proof`, unless it has the marker `walk`, which then
-runs at the first of its parameters. `generated` tests run in both, with few and with many examples. A file names
+runs at the first of its parameters. `generated` tests run on SQLite in both, with few and with many examples. A file names
 itself what a rule cannot know: `any_database` (PostgreSQL never runs it), `strict` (SQLite runs it only where there is
 no PostgreSQL).
 
@@ -25,10 +25,10 @@ import pytest
 PARTS = 5
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "migrated", "deployment", "live_server"}
 # Words by which a test's code shows that the two databases can differ: it commits beside others, expects a constraint,
-# counts queries, computes money of many sums, or asks for a list, a search, an order of rows or an import.
+# counts queries, or asks for a list, a search, an order of rows or an import.
 DIFFERS = re.compile(
     r"transaction=True|transactional_db|together\(|at_once|Thread|[A-Z]\w*Error\b.*raises|raises\(.*(Integrity|Data"
-    r"|Operational)|\bconnections?\b|cursor|queries|trigger|constraint|given\(|verify|imported\(|run_import|search"
+    r"|Operational)|\bconnections?\b|cursor|queries|trigger|constraint|verify|imported\(|run_import|search"
     r"|sort|feed|/(products|categories|orders|customers|inventory)\?|[?&](q|page|limit|since)="
 )
 

@@ -37,7 +37,10 @@ from tests.catalogue.frequent_words import (
 )
 from tests.shops.factories import NOW
 
-pytestmark = pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite's shops are small enough without")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite's shops are small enough without"),
+]
 
 
 @pytest.fixture(autouse=True)
