@@ -2,9 +2,9 @@
 
 Collected tests get the markers `uses_database` and `sql` by rule: `make test` runs on PostgreSQL what has `sql`, and
 `make proof` the rest of what uses a database. A browser test is `proof`, unless it has the marker `walk`, which then
-runs at the first of its parameters. `generated` tests run on SQLite in both, with few and with many examples. A file names
-itself what a rule cannot know: `any_database` (PostgreSQL never runs it), `strict` (SQLite runs it only where there is
-no PostgreSQL).
+runs at the first of its parameters. `generated` tests run on SQLite in both, with few and with many examples. A file
+names itself what a rule cannot know: `any_database` (PostgreSQL never runs it), `strict` (SQLite runs it only where
+there is no PostgreSQL).
 
 `--part=TURN --since=COMMIT`, as `.ci/run` asks for, keeps one fifth of the files, and those that the changes since that
 commit can reach: a test file that was changed, or that imports or stands beside a module that was. After
