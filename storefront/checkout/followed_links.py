@@ -31,7 +31,7 @@ def remember_link(request: Request, cart: Cart, link_id: UUID | str) -> None:
     followed = {
         "carts": kept,
         # The last followed link to each cart.
-        "links": {public_id: links[public_id] for public_id in kept},
+        "links": {public_id: links[public_id] for public_id in kept if public_id in links},
         # Id of the basket for a visitor without one. Chosen now, so that concurrent first steps create one basket.
         "basket": before.get("basket") or str(uuid4()),
         "until": int(until.timestamp()),
@@ -55,5 +55,5 @@ def copy_followed_carts(request: Request) -> None:
         source = carts.cart_by_public_id(request.shop, public_id, request.now)
         if source is not None and source.token_digest is not None:
             basket = open_basket(request, UUID(followed["basket"]))
-            link = link_of_cart(request.shop, source, followed["links"][public_id])
+            link = link_of_cart(request.shop, source, followed.get("links", {}).get(public_id))
             copy_into_basket(shop=request.shop, source=source, target=basket, link=link, now=request.now)

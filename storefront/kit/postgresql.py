@@ -11,9 +11,9 @@ from django.db.models import Q
 
 from storefront.kit.direct import direct_copy
 
-# Whether a WITH can write, so that several tables are written by one statement.
 # Functions that make a JSON array of rows, and of the values of one.
 JSON_ROWS, JSON_ROW = "json_agg", "json_build_array"
+# True if a WITH can write, so that several tables are written by one statement.
 WRITES_IN_WITH = True
 # Clauses that lock the rows of a SELECT.
 SKIP_LOCKED, KEY_SHARE = " FOR UPDATE SKIP LOCKED", " FOR KEY SHARE OF {}"

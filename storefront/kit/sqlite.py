@@ -8,9 +8,9 @@ from typing import Any
 
 from django.db.models import Q
 
-# Whether a WITH can write, so that several tables are written by one statement.
 # Functions that make a JSON array of rows, and of the values of one.
 JSON_ROWS, JSON_ROW = "json_group_array", "json_array"
+# True if a WITH can write, so that several tables are written by one statement.
 WRITES_IN_WITH = False
 # Clauses that lock the rows of a SELECT.
 SKIP_LOCKED = KEY_SHARE = ""

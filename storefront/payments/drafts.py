@@ -101,7 +101,7 @@ def payment_of(draft: OrderDraft) -> Payment | None:
 
 def stock_reference(pk: int) -> str:
     """What the stock ledger calls the draft. Its order has no number yet; the admin finds it by this
-    (`catalogue.admin_adjustments.with_orders`)."""
+    (`catalogue.admin_pages.adjustments.with_orders`)."""
     return f"draft {pk}"
 
 

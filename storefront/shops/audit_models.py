@@ -2,7 +2,7 @@ from django.db import models
 
 
 class AuditEntry(models.Model):
-    """One action in a shop: who did it, from where, and what changed. Written once (`shops.audit`); the database
+    """One action in a shop: who did it, from where, and what changed. Written once (`storefront.audit`); the database
     refuses to change or delete it, except as `audit_triggers` allows."""
 
     class Kind(models.TextChoices):
