@@ -11,6 +11,7 @@ that cannot run on this machine are skipped, and the summary at the end has the 
 
 import getpass
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -42,6 +43,8 @@ TURN = Path(".ci/turn")
 MINUTES = {"SQLite": 10, "Browser": 4, "PostgreSQL": 6}
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 AT_ONCE = 2
+# A line of pytest's summary on tests that `--minutes` skipped.
+LATE = re.compile(r"SKIPPED \[(\d+)\] .*no time was left")
 # How many of a step's failures and second tries the summary repeats, and how much of each.
 SHOWN, WIDTH = 8, 150
 # Two of apt-get's refuse to run at once.
@@ -151,30 +154,33 @@ def run(name: str, is_proof: bool, arguments: Sequence[str]) -> Outcome:
         markers, url = STEPS[name](is_proof)
         environment = {"TEST_POSTGRES_URL": url, "STOREFRONT_EXAMPLES": MANY_EXAMPLES if is_proof else FEW_EXAMPLES}
         limit = [f"--minutes={MINUTES[name]}"] if any(each.startswith("--part=") for each in arguments) else []
-        code, named = pytest(name, ["-m", markers, *PARALLEL, *limit, *arguments], environment)
+        code, named, late = pytest(name, ["-m", markers, *PARALLEL, *limit, *arguments], environment)
     except Skipped as reason:
         say(name, f"SKIPPED: {reason}")
         return Outcome(name, "SKIPPED", str(reason))
-    took = f"in {time.monotonic() - started:.0f} s"
+    took = f"in {time.monotonic() - started:.0f} s" + (f"; no time was left for {late} tests" if late else "")
     if code == 0:
         return Outcome(name, "passed", took, named)
     return Outcome(name, "FAILED", f"pytest exit {code}, {took}", named)
 
 
-def pytest(name: str, arguments: Sequence[str], given: dict[str, str]) -> tuple[int, list[str]]:
-    """The exit code, and pytest's own line for each test that failed or was tried again."""
+def pytest(name: str, arguments: Sequence[str], given: dict[str, str]) -> tuple[int, list[str], int]:
+    """The exit code, pytest's own line for each test that failed or was tried again, and how many had no time left."""
     environment = os.environ | given
     # Tests start hundreds of programs, and without bytecode each would compile all of its modules again.
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [sys.executable, "-m", "pytest", *AGAIN, *arguments]
     named: list[str] = []
+    late = 0
     with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as running:
         for line in running.stdout or ():
             text = line.decode(errors="replace").rstrip()
             say(name, text)
             if text.startswith(("FAILED tests/", "ERROR tests/", "RERUN tests/")):
                 named.append(text)
-    return running.returncode, named
+            elif found := LATE.match(text):
+                late += int(found[1])
+    return running.returncode, named, late
 
 
 def say(name: str, line: str) -> None:

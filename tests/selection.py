@@ -3,8 +3,8 @@
 Collected tests get the markers `uses_database` and `sql` by rule: `make test` runs on PostgreSQL what has `sql`, and
 `make proof` the rest of what uses a database. A browser test is `proof`, unless it has the marker `walk`, which then
 runs at the first of its parameters. `generated` tests run on SQLite in both, with few and with many examples. A file
-names itself what a rule cannot know: `any_database` (PostgreSQL never runs it), `strict` (SQLite runs it only where
-there is no PostgreSQL).
+names itself what a rule cannot know: `uses_database`, `any_database` (PostgreSQL never runs it), `strict` (SQLite runs
+it only where there is no PostgreSQL).
 
 `--part=TURN --since=COMMIT`, as `.ci/run` asks for, keeps one fifth of the files, and those that the changes since that
 commit can reach: a test file that was changed, or that imports or stands beside a module that was. After
@@ -45,7 +45,8 @@ def mark(items: Iterable[pytest.Item]) -> None:
             item.add_marker("proof")
         if getattr(getattr(item, "function", None), "is_hypothesis_test", False):
             item.add_marker("generated")
-        if DATABASE_FIXTURES & set(getattr(item, "fixturenames", ())) or item.get_closest_marker("django_db"):
+        fixtures = DATABASE_FIXTURES & set(getattr(item, "fixturenames", ()))
+        if fixtures or any(map(item.get_closest_marker, ("django_db", "strict", "uses_database"))):
             item.add_marker("uses_database")
             if can_differ(item):
                 item.add_marker("sql")

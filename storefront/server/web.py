@@ -2,6 +2,7 @@
 
 import asyncio
 import ctypes
+import fcntl
 import math
 import os
 import resource
@@ -151,5 +152,7 @@ def _run_web_process(listening: socket.socket, target: str, threads: int, on_rea
     prefix = f"{TEMPORARY_PREFIX}{os.getpid()}-"
     # For all temporary files of this process: those that are left when it stops are deleted then.
     with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as tempfile.tempdir:
+        # systemd-tmpfiles leaves old directories alone that are locked.
+        fcntl.flock(os.open(tempfile.tempdir, os.O_RDONLY), fcntl.LOCK_SH)
         worker.serve_str(Scheduler(loop, gate.accept_request), loop, stopping)
         loop.run_forever()

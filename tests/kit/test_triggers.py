@@ -15,7 +15,7 @@ from storefront.shops.audit_triggers import TRIGGERS as AUDIT
 from tests.catalogue.factories import make_category, make_product
 from tests.shops.factories import NOW
 
-pytestmark = [pytest.mark.any_database, pytest.mark.django_db(transaction=True)]
+pytestmark = pytest.mark.django_db(transaction=True)
 TABLES = {
     "catalogue_product_gone": "catalogue_product",
     "catalogue_search_made": "catalogue_productsearch",

@@ -11,6 +11,7 @@ from tests.databases import database
 from tests.server.programs import storefront
 
 
+@pytest.mark.uses_database
 @pytest.mark.proof
 def test_an_empty_database_is_migrated_by_two_at_once(tmp_path):
     with database(tmp_path) as environment:

@@ -55,6 +55,7 @@ def test_a_statement_that_takes_too_long_is_a_database_that_is_away():
 
 
 @on_postgresql
+@pytest.mark.uses_database
 @pytest.mark.proof
 def test_a_web_process_has_the_deadlines_of_its_settings(tmp_path):
     with database(tmp_path) as variables:

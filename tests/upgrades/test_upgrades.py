@@ -11,7 +11,7 @@ from storefront.server.baseline import BASELINE
 from tests.server.programs import STOREFRONT, storefront
 from tests.upgrades.databases import RELEASES, Database, Rows, database_of
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.uses_database, pytest.mark.slow]
 
 KEY = "upgrade-test-key-of-release-0.1.0"
 
