@@ -23,6 +23,7 @@ from storefront.pricing.models import TaxRate
 from storefront.server.verifying import deviations
 from tests.catalogue.factories import make_product
 from tests.checkout.shopper import Shopper
+from tests.checkout.test_limits import only
 from tests.gift_cards.factories import make_card
 from tests.pricing.rows import make_discount, make_rate
 from tests.shops.factories import make_shop
@@ -43,6 +44,12 @@ SALES = st.fixed_dictionaries(
         "rounding": st.sampled_from(["order", "line"]),
     }
 )
+
+
+@pytest.fixture(autouse=True)
+def no_limits(settings) -> None:
+    """One visitor places an order for each example."""
+    only(settings)
 
 
 @pytest.mark.parametrize("currency", ["EUR", "JPY", "RSD"])
