@@ -55,5 +55,6 @@ def copy_followed_carts(request: Request) -> None:
         source = carts.cart_by_public_id(request.shop, public_id, request.now)
         if source is not None and source.token_digest is not None:
             basket = open_basket(request, UUID(followed["basket"]))
-            link = link_of_cart(request.shop, source, followed.get("links", {}).get(public_id))
+            link_id = followed.get("links", {}).get(public_id)
+            link = link_of_cart(request.shop, source, link_id) if link_id else None
             copy_into_basket(shop=request.shop, source=source, target=basket, link=link, now=request.now)

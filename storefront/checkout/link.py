@@ -58,7 +58,7 @@ def issue_checkout_link(*, shop: Shop, cart: Cart, attribution: Mapping[str, Any
     return sign_url(f"{shop.base_url}{PATH}?cart={link.public_id}&expires={expires}")
 
 
-def link_of_cart(shop: Shop, cart: Cart, public_id: str | None) -> CheckoutLink | None:
+def link_of_cart(shop: Shop, cart: Cart, public_id: str) -> CheckoutLink | None:
     """The cart's link with this public id, expired or not, as long as it is kept."""
     return CheckoutLink.objects.filter(shop=shop, cart=cart, public_id=public_id).first()
 
