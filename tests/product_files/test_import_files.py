@@ -95,7 +95,7 @@ def test_a_separator_line_is_ignored(shop, tmp_path):
         ("", "The file is empty; expected a header row followed by products."),
         ("\n\n", "The file is empty"),
         ("9781,Books,Mug,9.50\n9782,Books,Cup,8\n", "does not match a supported product file. It begins: 9781, Books"),
-        ("slug,sku,name,price\nmug,M,Mug,9\n", "Expected (shopify: Handle (or URL handle), Title"),
+        ("slug,sku,name,price\nmug,M,Mug,9\n", "shopify: Handle (or URL handle), Title"),
         ("SKU,Name,Regular price,sku \nA,Mug,1,B\n", "The header has SKU and sku, which mean the same"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\1\0", "The file is not text; expected a CSV file in UTF-8."),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "This is an Excel workbook. Save it as CSV UTF-8 and upload that."),
@@ -122,7 +122,7 @@ def test_a_missing_file_and_an_unknown_format(shop, tmp_path):
         import_products(shop=shop, file=tmp_path / "nothing.csv", now=NOW)
     with pytest.raises(UnreadableFile, match="is not a file"):
         import_products(shop=shop, file=tmp_path, now=NOW)
-    with pytest.raises(UnreadableFile, match="expected one of auto, woocommerce, shopify, native"):
+    with pytest.raises(UnreadableFile, match="expected one of auto, woocommerce, shopify"):
         imported(shop, [ROW], tmp_path, format="excel")
 
 
