@@ -2,7 +2,7 @@
 
 Collected tests get the markers `uses_database` and `sql` by rule: `make test` runs on PostgreSQL what has `sql`, and
 `make proof` the rest of what uses a database. A browser test is `proof`, unless it has the marker `walk`, which then
-runs at the first of its parameters. `generated` tests run on SQLite in both, with few and with many examples. A file
+runs at the first of its widths. `generated` tests run on SQLite in both, with few and with many examples. A file
 names itself what a rule cannot know: `uses_database`, `any_database` (PostgreSQL never runs it), `strict` (SQLite runs
 it only where there is no PostgreSQL).
 
@@ -53,9 +53,9 @@ def mark(items: Iterable[pytest.Item]) -> None:
 
 
 def is_walk(item: pytest.Item) -> bool:
-    """Returns True for a test with the marker `walk`, at the first of its parameters."""
+    """Returns True for a test with the marker `walk`, at the first of its widths."""
     parameters = getattr(item, "callspec", None)
-    return bool(item.get_closest_marker("walk")) and not (parameters and any(parameters.indices.values()))
+    return bool(item.get_closest_marker("walk")) and not (parameters and parameters.indices.get("width"))
 
 
 def can_differ(item: pytest.Item) -> bool:
