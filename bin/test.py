@@ -1,4 +1,4 @@
-"""`make test`: the suite on SQLite, what can differ there on PostgreSQL, and twenty walks in a browser.
+"""`make test`: the suite on SQLite, what can differ there on PostgreSQL, and walks in a browser.
 
 `make proof`, with `--proof`, runs the rest: what takes long (markers `slow` and `proof`), such as programs, races,
 kills, generated calls and walks through every page, and on PostgreSQL all that uses a database. With `--part`, as in

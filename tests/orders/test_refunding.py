@@ -5,11 +5,12 @@ from decimal import Decimal
 import pytest
 from django.db import IntegrityError, transaction
 
+from storefront.kit.money import ZERO
 from storefront.orders.fulfilling import fulfil_order
 from storefront.orders.models import Order
 from storefront.payments import actions as payments
 from storefront.payments.models import Payment, Refund
-from storefront.payments.refunds import RefundTooLarge, request_refund
+from storefront.payments.refunds import RefundTooLarge, paid_payments, request_refund
 from storefront.webhooks.models import Event
 from tests.answers import error_of, without_id
 from tests.catalogue.factories import make_product
@@ -177,3 +178,10 @@ def test_concurrent_refunds_restock_once(shop):
     assert sorted(refund.restocked for refund in made) == [False] * 5 + [True]
     mug.refresh_from_db()
     assert mug.stock_qty == 10
+
+
+def test_the_payments_of_another_order_stay_whole(shop, mug, paid):
+    other = payments.mark_paid(shop=shop, order=make_order(shop, sale_line(mug, 1)), now=NOW)
+    assert {payment.order_id for payment in paid_payments(paid)} == {paid.pk}
+    request_refund(shop=shop, order=paid, now=NOW)
+    assert [payment.refunded for payment in other.payments.all()] == [ZERO]
