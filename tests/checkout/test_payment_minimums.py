@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 import pytest
+from django.test import Client
 
 from storefront.orders.models import Order
 from storefront.payments.methods import payment_methods
@@ -76,6 +77,35 @@ def test_a_card_that_pays_for_all_leaves_nothing(shop, shopper, choosy):
     shopper.post("/checkout/payment", shopper.payment_fields(""))
     assert paid(Order.objects.get()) == {"gift_card": 20}
     assert balance(card) == 0
+
+
+def test_methods_as_json_for_the_own_basket_only(shop, shopper, choosy):
+    """A second visitor has another basket."""
+    address = "/checkout/payment-methods"
+    assert shopper.get(address).status_code == 204
+    fill(shopper, make_product(shop, "Pin", price="0.30"))
+    shop.payment_methods = ["demo", "manual"]
+    shop.save()
+    answer = shopper.get(address)
+    assert answer.headers["Cache-Control"] == "no-store"
+    usable = {"usable": True, "reason": None, "message": None, "minimum": "0.00"}
+    manual = {"name": "manual", **usable, "amount_due": "0.30"}
+    demo = {
+        "name": "demo",
+        "usable": False,
+        "reason": "below_minimum",
+        "message": "Only for payments of €0.75 or more.",
+        "minimum": "0.75",
+        "amount_due": "0.30",
+    }
+    read = answer.json()
+    assert (read["currency"], read["amount_due"]) == ("EUR", "0.30")
+    assert [demo, manual] == [
+        {name: value for name, value in each.items() if name != "label"} for each in read["payment_methods"]
+    ]
+    assert [each["label"] for each in read["payment_methods"]] == [PROVIDERS[name].label for name in ("demo", "manual")]
+    assert Client(headers={"host": shop.domain}).get(address).status_code == 204
+    assert shopper.post(address, {}).status_code == 405
 
 
 def test_an_order_below_the_minimum_says_why_it_cannot_be_paid(shop, shopper, choosy):
