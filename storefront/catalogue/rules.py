@@ -115,10 +115,15 @@ def json_errors(values: dict[str, Any]) -> dict[str, list[str]]:
     return found
 
 
+def too_many_entries(count: int, most: int) -> str:
+    """The phrase for the error message about a list with more entries than are allowed."""
+    return f"has {count:,} entries; at most {most:,} are allowed"
+
+
 def too_many(lists: Mapping[str, Sized | None]) -> dict[str, str]:
     """The lists with more than MAX_ENTRIES, by name, each with a phrase for the error message."""
     return {
-        name: f"has {len(entries):,} entries; at most {MAX_ENTRIES[name]:,} are allowed"
+        name: too_many_entries(len(entries), MAX_ENTRIES[name])
         for name, entries in lists.items()
         if entries is not None and len(entries) > MAX_ENTRIES[name]
     }

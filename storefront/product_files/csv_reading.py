@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
 from storefront.kit.files.spreadsheets import unescape_formulas
@@ -15,9 +16,16 @@ from storefront.product_files.parsed_products import Failure, Notice, Problem
 
 # Maximum length of a row in characters. Otherwise, a quote that is never closed would swallow the rest of the file.
 MAX_ROW_LENGTH = 1 << 20
+# Maximum length of a line in characters: what is longer is not read into memory.
+MAX_LINE_LENGTH = 4 << 20
+TOO_LONG = f"the line is longer than {MAX_LINE_LENGTH:,} characters"
+MAX_COLUMNS = 2_000
+# How often the lines of a file are read again on average, when rows are malformed. Beyond that, a row ends with its
+# line: otherwise, a file in which each line begins a row that never ends would take time by the square of its size.
+MAX_READ_AGAIN = 4
 SEPARATORS = (",", ";", "\t", "|")
 # The csv module's own limit is per process and lower; the maximum above is checked while feeding it.
-csv.field_size_limit(max(csv.field_size_limit(), 4 * MAX_ROW_LENGTH))
+csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_LENGTH))
 
 
 @dataclass(slots=True)
@@ -60,20 +68,26 @@ class Table:
         self.headers = splits[self.separator]
         while self.headers and not self.headers[-1]:
             self.headers.pop()
+        if len(self.headers) > MAX_COLUMNS:
+            raise UnreadableFile(
+                f"The header row has {len(self.headers):,} columns; at most {MAX_COLUMNS:,} are allowed."
+            )
 
     def _header_text(self) -> tuple[int, int, str]:
         """(first line, last line, text) of the header: the first line with content, continued while a quote is open."""
-        header, start, number = "", 0, 0
+        header: list[str] = []
+        start = number = quotes = length = 0
         for number, line in self.lines():
             if not header and (not line.strip("\ufeff \t\r\n,;|") or line.lower().startswith("sep=")):
                 continue
             start = start or number
-            header += line
-            if header.count('"') % 2 == 0 or len(header) > MAX_ROW_LENGTH:
+            header.append(line)
+            quotes, length = quotes + line.count('"'), length + len(line)
+            if quotes % 2 == 0 or length > MAX_ROW_LENGTH:
                 break
         if not header:
             raise UnreadableFile("The file is empty; expected a header row followed by products.")
-        return start, number, header
+        return start, number, "".join(header)
 
     def start(self) -> str:
         """The first thousand characters of the file, without BOM and blank lines."""
@@ -81,12 +95,20 @@ class Table:
             return raw.read(4000).decode(self.encoding, "replace").lstrip("\ufeff \t\r\n")[:1000]
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Every line of the file with its number, from 1."""
+        """Every line of the file with its number, from 1. Of a line that is too long come the first MAX_LINE_LENGTH
+        characters."""
         errors = "surrogateescape" if self.encoding.startswith("utf-8") else "strict"
         with self.path.open("rb") as raw:
             self._file = raw
             try:
-                yield from enumerate(io.TextIOWrapper(raw, encoding=self.encoding, errors=errors, newline=""), 1)
+                text = io.TextIOWrapper(raw, encoding=self.encoding, errors=errors, newline="")
+                for number in count(1):
+                    line = text.readline(MAX_LINE_LENGTH)
+                    if not line:
+                        break
+                    yield number, line
+                    while is_cut(line):
+                        line = text.readline(MAX_LINE_LENGTH)
             except UnicodeError:
                 raise UnreadableFile(
                     f"The file is not {usual_name(self.encoding)} throughout. Save it as CSV UTF-8, or state its "
@@ -149,6 +171,8 @@ class Table:
         reason = f"the row has {width} columns, but the header has {len(self.headers)}"
         if not width or feed.overrun or len(feed.consumed) > 1:
             reason = "a quotation mark is missing or there is one too many, so it is unclear where the row ends"
+        if is_cut(feed.consumed[-1][1]):
+            reason = TOO_LONG
         return Failure([Problem(feed.consumed[0][0], "", reason)])
 
 
@@ -165,6 +189,9 @@ class _LineFeed:
     repeated: list[tuple[int, str]] = field(default_factory=list)
     size: int = 0
     overrun: bool = False
+    # Characters given to the reader, and those that came from the source.
+    given: int = 0
+    taken: int = 0
     # True if the lines so far end within quotation marks.
     in_quotes: bool = False
 
@@ -172,14 +199,29 @@ class _LineFeed:
         return self
 
     def __next__(self) -> str:
-        if self.size > MAX_ROW_LENGTH:
+        if self.size > MAX_ROW_LENGTH or (self.consumed and self.is_slow):
             # Makes the reader return the row so far.
             self.overrun = True
             raise StopIteration
-        numbered = self.repeated.pop() if self.repeated else next(self.source)
+        numbered = self._next_line()
         self.consumed.append(numbered)
         self.size += len(numbered[1])
+        self.given += len(numbered[1])
         return self._without_padding(numbered[1]) if '"' in numbered[1] else numbered[1]
+
+    @property
+    def is_slow(self) -> bool:
+        """Returns True while lines have been read again so often that rows have to end with their line."""
+        return self.given > MAX_READ_AGAIN * self.taken + MAX_ROW_LENGTH
+
+    def _next_line(self) -> tuple[int, str]:
+        if self.repeated:
+            return self.repeated.pop()
+        numbered = next(self.source)
+        self.taken += len(numbered[1])
+        if is_cut(numbered[1]):
+            self.overrun = True
+        return numbered
 
     def _without_padding(self, text: str) -> str:
         in_quotes, end = self.in_quotes, 0
@@ -209,6 +251,11 @@ class _LineFeed:
     def retry(self) -> None:
         self.repeated.extend(reversed(self.consumed[1:]))
         self.accept()
+
+
+def is_cut(line: str) -> bool:
+    """Returns True for a line of which only the beginning was read."""
+    return len(line) == MAX_LINE_LENGTH and line[-1] not in "\r\n"
 
 
 def _split(text: str, separator: str) -> list[str]:

@@ -5,6 +5,7 @@ from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
@@ -52,6 +53,8 @@ class TableFormat(Protocol):
 
 # Detected from the last to the first: a file of Shopify's has columns that WooCommerce has, too.
 READERS: dict[str, TableFormat] = {"woocommerce": woocommerce_reader, "shopify": shopify_reader}
+# Warnings about headers that are told.
+MAX_WARNINGS = 100
 FORMATS = ("auto", *READERS, "native")
 
 
@@ -97,6 +100,16 @@ def open_source(file: Path, format: str, encoding: str = "", *, shop: Shop, upda
         raise UnreadableFile(f"The file {file} cannot be read: {error.strerror}.") from None
 
 
+def _warnings(table: Table, reader: TableFormat) -> list[Problem]:
+    """The warnings about headers, at most MAX_WARNINGS, and then how many columns were not looked at."""
+    found = reader.warnings(table.headers)
+    told = [Problem(table.header_line, *each, "warning") for each in islice(found, MAX_WARNINGS)]
+    if len(told) == MAX_WARNINGS:
+        reason = f"more than {MAX_WARNINGS} columns are not known; the others are not named"
+        told.append(Problem(table.header_line, "", reason, "warning"))
+    return told
+
+
 def _open_table(table: Table, format: str, *, shop: Shop, update: bool, now: datetime) -> OpenedFile:
     tried = [format] if format != "auto" else [*reversed(READERS)]
     for name in tried:
@@ -115,11 +128,7 @@ def _open_table(table: Table, format: str, *, shop: Shop, update: bool, now: dat
             # A table of its own, since reading a table once more would change its position.
             skus = partial(reader.skus, copy(table), columns)
             source = woocommerce_reader.stated_source(copy(table), columns) if name == "woocommerce" else ""
-            warnings = [
-                Problem(table.header_line, header, reason, "warning")
-                for header, reason in reader.warnings(table.headers)
-            ]
-            notes = [*table.notes, *warnings]
+            notes = [*table.notes, *_warnings(table, reader)]
             return OpenedFile(name, table.size, table.position, results, skus, notes, source)
     expected = "; or ".join(f"{name}: {READERS[name].EXPECTED}" for name in tried)
     beginning = ", ".join(header[:40] for header in table.headers[:6])

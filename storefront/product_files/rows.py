@@ -12,6 +12,8 @@ from storefront.product_files.parsed_products import Notice, Problem
 
 # Rows that are read to detect the format of a file's numbers.
 SAMPLE_ROWS = 10_000
+# Characters of a name that is compared with those that are known.
+MAX_COMPARED = 100
 # A column of the file, the field that it fills, and the parser of its values.
 FieldMapping = tuple[str, str, Parse]
 
@@ -120,5 +122,6 @@ def unknown_column(position: int, header: str, known: Iterable[str]) -> tuple[st
 def resembling(name: str, known: Iterable[str]) -> str:
     """The sentence that asks whether the known name most like this one was meant; empty if none is like it."""
     by_plain = {each.casefold(): each for each in known}
-    similar = get_close_matches(name.casefold(), by_plain, n=1, cutoff=0.75)
+    # Longer than any name that is known, so that a long one is not compared.
+    similar = get_close_matches(name.casefold(), by_plain, n=1, cutoff=0.75) if len(name) <= MAX_COMPARED else []
     return f' Did you mean "{by_plain[similar[0]]}"?' if similar else ""

@@ -32,7 +32,7 @@ from storefront.catalogue.parsing import InvalidValue
 from storefront.kit.money import problem_of
 from storefront.kit.money_field import MoneyField
 from storefront.product_files import parsers
-from storefront.product_files.csv_reading import Table, UnreadableFile
+from storefront.product_files.csv_reading import TOO_LONG, Table, UnreadableFile, is_cut
 from storefront.product_files.native.members import RELATED, members
 from storefront.product_files.parsed_products import (
     NAMED,
@@ -56,6 +56,12 @@ from storefront.product_files.rows import resembling
 # Members of the API's single read that have no meaning in another shop. They are ignored without a warning.
 _IGNORED = {"id", "created_at", "updated_at", "deleted_at", "sort_name", "default_variant_id"}
 _IGNORED |= {"vendor_id", "shipping_origin_id", "brand_id", "tax_class_id", "product_id", "shop_id"}
+# Problems of a line that are told.
+MAX_PROBLEMS = 50
+# Names of unknown members that are told for a file.
+MAX_UNKNOWN = 100
+# Items of lists that have no limit of their own: values of an option, steps of a category's path, related products.
+MAX_ITEMS = 1000
 _LISTS = {"categories", "media", "variants", "options", "bundle_items", *RELATED.values()}
 _picture_url = url_parser(LIMITS[Media]["source_url"])
 
@@ -74,6 +80,9 @@ def read(table: Table, currency: str) -> Iterator[ReadResult]:
     unknown: set[str] = set()
     with RowStore() as bundles:
         for line, text in table.lines():
+            if is_cut(text):
+                yield Failure([Problem(line, "", TOO_LONG)])
+                continue
             text = text.strip("\ufeff \t\r\n")
             if not text:
                 continue
@@ -104,9 +113,11 @@ def _product(line: int, text: str, unknown: set[str], currency: str) -> ReadResu
         return Failure([Problem(line, "", 'expected an object such as {"name": "Mug"}')])
     reader = _Reader(line, currency)
     parsed = reader.product(given)
-    for name in sorted(given.keys() - _known() - unknown):
+    for name in sorted(given.keys() - _known() - unknown)[: MAX_UNKNOWN - len(unknown)]:
         unknown.add(name)
         parsed.warn(name, f"is not a product field; ignored.{resembling(name, sorted(_known() - _IGNORED))}")
+    if reader.more:
+        reader.problems.append(Problem(line, "", f"{reader.more:,} more problems"))
     return Failure(reader.problems) if reader.problems else parsed
 
 
@@ -134,6 +145,8 @@ class _Reader:
     def __init__(self, line: int, currency: str) -> None:
         self.line, self.currency = line, currency
         self.problems: list[Problem] = []
+        # How many are not among `problems`.
+        self.more = 0
 
     def product(self, given: dict[str, Any]) -> ParsedProduct:
         fields = self.fields(Product, given, "")
@@ -264,6 +277,10 @@ class _Reader:
         if not isinstance(given, list):
             self.refuse(path, "expected a list")
             return []
+        most = rules.MAX_ENTRIES.get(path, MAX_ITEMS)
+        if len(given) > most:
+            self.refuse(path, rules.too_many_entries(len(given), most))
+            return []
         items = [read_item(item, f"{path}.{number}") for number, item in enumerate(given)]
         return [item for item in items if item is not None]
 
@@ -296,4 +313,7 @@ class _Reader:
             return None
 
     def refuse(self, path: str, reason: str) -> None:
+        if len(self.problems) >= MAX_PROBLEMS:
+            self.more += 1
+            return
         self.problems.append(Problem(self.line, path, reason))

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from storefront.product_files.csv_reading import UnreadableFile, normalised_header
@@ -81,7 +81,7 @@ def _words() -> dict[str, tuple[str, dict[str, str]]]:
     return known
 
 
-@cache
+@lru_cache(maxsize=10_000)
 def column_of(header: str) -> str | None:
     """The header's column, such as `regular price` or `attribute 2 name`; None if the header is not known."""
     plain = normalised_header(header)
