@@ -48,7 +48,7 @@ def start_export(
     )
     # Personal data leaves the shop (R-SYNC-19).
     audit.record(shop=shop, action="export.started", object=audit.Object("export", export.pk, kind), now=now)
-    transaction.on_commit(lambda: jobs.run_export.enqueue(export.pk))
+    transaction.on_commit(lambda: jobs.run_export.enqueue(shop.pk, export.pk))
     return export
 
 

@@ -37,9 +37,9 @@ WENT_AWAY = "The export was interrupted. Please start it again."
 
 
 @task(queue_name=FILES)
-def run_export(export_id: int) -> None:
+def run_export(shop_id: int, export_id: int) -> None:
     """Write the export's file (R-SYNC-18). After an interruption it runs again from the start."""
-    export = Export.objects.select_related("shop").filter(pk=export_id, finished_at=None).first()
+    export = Export.objects.select_related("shop").filter(shop=shop_id, pk=export_id, finished_at=None).first()
     if export is None:
         return
     try:
@@ -50,6 +50,12 @@ def run_export(export_id: int) -> None:
     except Exception:
         log.exception("export_failed", export=export.pk)
         _end(export, state=Export.State.FAILED, reason=BROKE)
+
+
+def export_stopped(shop_id: int, export_id: int, *, reason: str) -> None:
+    """Fail an export whose process was stopped. `reason` is the end of a sentence."""
+    export = Export.objects.get(shop=shop_id, pk=export_id)
+    _end(export, state=Export.State.FAILED, reason=f"The export was stopped, because {reason}.")
 
 
 def _write_export(export: Export) -> None:

@@ -54,7 +54,7 @@ def start_export(*, shop: Shop, request: DataRequest, now: datetime) -> DataRequ
     """Have the worker write a file of the person's data, which replaces an earlier one. Raises RequestAtWork and
     PersonErased."""
     row = begin(shop, request, State.EXPORTING, now)
-    transaction.on_commit(partial(jobs.run_export.enqueue, row.pk))
+    transaction.on_commit(partial(jobs.run_export.enqueue, row.shop_id, row.pk))
     return row
 
 
@@ -65,7 +65,7 @@ def start_erasure(*, shop: Shop, request: DataRequest, now: datetime) -> DataReq
     row = begin(shop, request, State.ERASING, now)
     if row.plan is None:
         check_not_needed(find_person(shop, row.email))
-    transaction.on_commit(partial(jobs.run_erasure.enqueue, row.pk))
+    transaction.on_commit(partial(jobs.run_erasure.enqueue, row.shop_id, row.pk))
     return row
 
 

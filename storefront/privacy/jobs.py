@@ -39,9 +39,9 @@ BROKE_ERASURE = (
 
 
 @task(queue_name=FILES)
-def run_export(request_id: int) -> None:
+def run_export(shop_id: int, request_id: int) -> None:
     """Make the file. After an interruption it runs again from the start."""
-    row = _at_work(request_id, State.EXPORTING)
+    row = _at_work(shop_id, request_id, State.EXPORTING)
     if row is None:
         return
     try:
@@ -55,10 +55,10 @@ def run_export(request_id: int) -> None:
 
 
 @task(queue_name=FILES)
-def run_erasure(request_id: int) -> None:
+def run_erasure(shop_id: int, request_id: int) -> None:
     """Erase the person. After an interruption, the erasure continues where it was. If a payment provider does not
     answer, it is retried after WAIT_FOR_PROVIDER."""
-    row = _at_work(request_id, State.ERASING)
+    row = _at_work(shop_id, request_id, State.ERASING)
     if row is None:
         return
     try:
@@ -69,14 +69,14 @@ def run_erasure(request_id: int) -> None:
         due = clock.now() + WAIT_FOR_PROVIDER
         at_work = DataRequest.objects.filter(pk=row.pk, state=State.ERASING, tries=row.tries)
         if at_work.update(tries=row.tries + 1, heartbeat_at=due):
-            run_erasure.using(run_after=due).enqueue(row.pk)
+            run_erasure.using(run_after=due).enqueue(shop_id, row.pk)
     except Exception:
         log.exception("erasure_failed", data_request=row.pk)
         stop(row, BROKE_ERASURE)
 
 
-def _at_work(request_id: int, state: str) -> DataRequest | None:
-    return DataRequest.objects.select_related("shop").filter(pk=request_id, state=state).first()
+def _at_work(shop_id: int, request_id: int, state: str) -> DataRequest | None:
+    return DataRequest.objects.select_related("shop").filter(shop=shop_id, pk=request_id, state=state).first()
 
 
 def _store_export(row: DataRequest) -> None:
@@ -114,6 +114,12 @@ def stop(row: DataRequest, reason: str) -> None:
     DataRequest.objects.filter(pk=row.pk, state=row.state).update(state=State.OPEN, reason=reason[:1000])
 
 
+def request_stopped(shop_id: int, request_id: int, *, reason: str) -> None:
+    """End the work of a process that was stopped. `reason` is the end of a sentence."""
+    row = DataRequest.objects.get(shop=shop_id, pk=request_id)
+    stop(row, f"It was stopped, because {reason}. Please start it again later.")
+
+
 def resume_silent_requests(*, now: datetime, limit: int) -> int:
     """Continue erasures whose worker was killed, and end exports whose worker was. Returns how many there were."""
     silent = DataRequest.objects.filter(state__in=[State.EXPORTING, State.ERASING], heartbeat_at__lt=now - SILENCE)
@@ -123,7 +129,7 @@ def resume_silent_requests(*, now: datetime, limit: int) -> int:
         if row.state == State.EXPORTING:
             same.update(state=State.OPEN, reason=WENT_AWAY)
         elif same.update(heartbeat_at=now):
-            run_erasure.enqueue(row.pk)
+            run_erasure.enqueue(row.shop_id, row.pk)
     return len(rows)
 
 

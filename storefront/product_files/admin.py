@@ -126,7 +126,7 @@ class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
     def save_model(self, request: Any, obj: ProductImport, form: Any, change: bool) -> None:
         obj.user, obj.file_name = request.user, str(obj.file.name)[-255:]
         super().save_model(request, obj, form, change)
-        jobs.run_product_import.enqueue(obj.pk, audit.current_place())
+        jobs.run_product_import.enqueue(request.shop.pk, obj.pk, audit.current_place())
 
     def log_addition(self, request: Any, obj: Any, message: Any) -> None:
         """Records nothing: the worker writes the import's one audit entry when it ends."""

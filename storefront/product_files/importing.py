@@ -45,7 +45,6 @@ MAX_REPORTED = 1000
 
 COUNTS = ("created", "updated", "skipped", "failed", "conflicts")
 
-Progress = Callable[[int, int], None]
 Change = dict[str, Any]
 
 
@@ -75,6 +74,10 @@ class Report:
         return not self.failed and not self.conflicts
 
 
+# Called with the bytes read so far, the file's size in bytes, and what was done so far.
+Progress = Callable[[int, int, Report], None]
+
+
 def import_products(
     *,
     shop: Shop,
@@ -95,8 +98,8 @@ def import_products(
 
     Existing products are skipped, or with `update` changed where the file differs. A dry run writes nothing. A blank
     `encoding` is detected. `source` names the shop whose ids a WooCommerce file has, by default the last one that was
-    named. `pictures` requests the new pictures. `on_problem` also gets skipped products, `progress` (bytes read, bytes
-    in total). `audit_object`, of the audit entry, is named after the file by default. Raises UnreadableFile.
+    named. `pictures` requests the new pictures. `on_problem` also gets skipped products. `audit_object`, of the audit
+    entry, is named after the file by default. Raises UnreadableFile.
     """
     opened = open_source(file, format, encoding, shop=shop, update=update, now=now)
     if source and not opened.has_ids:
@@ -121,7 +124,7 @@ def import_products(
     if run.texts:
         run.texts.finish()
     if progress:
-        progress(opened.size, opened.size)
+        progress(opened.size, opened.size, run.report)
     return run.report
 
 
@@ -135,7 +138,7 @@ def _import_batches(run: "_Import", opened: OpenedFile, progress: Progress | Non
             # Frees the batch before the next one is read.
             del read
             if progress:
-                progress(position or opened.size, opened.size)
+                progress(position or opened.size, opened.size, run.report)
 
 
 @dataclass

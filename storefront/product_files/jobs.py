@@ -48,10 +48,10 @@ class UploadUnreadable(Refusal):
 
 
 @task(queue_name=FILES)
-def run_product_import(import_id: int, uploaded_from: str = "") -> None:
+def run_product_import(shop_id: int, import_id: int, uploaded_from: str = "") -> None:
     """Import an uploaded file on behalf of its uploader. After an interruption, it can run again from the start:
     products that were imported already exist."""
-    row = ProductImport.objects.select_related("shop", "user").filter(pk=import_id).first()
+    row = ProductImport.objects.select_related("shop", "user").filter(shop=shop_id, pk=import_id).first()
     if row is None or row.has_ended or not row.file:
         return
     now, heartbeat = clock.now(), Heartbeat(row)
@@ -73,11 +73,26 @@ def run_product_import(import_id: int, uploaded_from: str = "") -> None:
             )
     except Refusal as refusal:
         _end(row, state=ProductImport.State.FAILED, reason=_sentence(refusal))
+    except MemoryError:
+        log.error("product_import_too_large", product_import=row.pk)
+        import_stopped(shop_id, import_id, reason="it needed too much memory")
     except Exception:
         log.exception("product_import_failed", product_import=row.pk)
         _end(row, state=ProductImport.State.FAILED, reason=BROKE)
     else:
         _end(row, state=ProductImport.State.DONE, **_result(report))
+
+
+def import_stopped(shop_id: int, import_id: int, uploaded_from: str = "", *, reason: str) -> None:
+    """Fail an import whose process was stopped, and say what is imported. `reason` is the end of a sentence."""
+    row = ProductImport.objects.select_related("shop", "user").get(shop=shop_id, pk=import_id)
+    counted = f"{row.created:,} products are new and {row.updated:,} changed"
+    text = f"The import was stopped, because {reason}. Until then, {counted}, which are kept. Split the file."
+    with transaction.atomic(), audit.acting(_uploader(row), place=uploaded_from):
+        _end(row, state=ProductImport.State.FAILED, reason=text)
+        after = {"created": row.created, "updated": row.updated}
+        audit_object = audit.Object("import", row.pk, row.file_name)
+        audit.record(shop=row.shop, action="import.interrupted", object=audit_object, after=after, now=clock.now())
 
 
 def give_up_silent_imports(*, now: datetime, limit: int) -> int:
@@ -103,15 +118,16 @@ class Heartbeat:
         self.row = row
         self.recorded_at: datetime | None = None
 
-    def __call__(self, read: int, size: int) -> None:
-        """Takes the bytes read so far, and the file's size in bytes."""
+    def __call__(self, read: int, size: int, report: Report) -> None:
+        """Takes the bytes read so far, the file's size in bytes, and what was done so far."""
         if self.recorded_at is None or clock.now() - self.recorded_at >= HEARTBEAT_EVERY:
-            self.record(read * 100 // size if size else 100)
+            self.record(read * 100 // size if size else 100, **report.counts())
 
-    def record(self, percent: int) -> None:
+    def record(self, percent: int, **counts: int) -> None:
         self.recorded_at = clock.now()
         unfinished = ProductImport.objects.filter(pk=self.row.pk, finished_at=None)
-        unfinished.update(state=ProductImport.State.RUNNING, heartbeat_at=self.recorded_at, percent=min(percent, 100))
+        known = {"heartbeat_at": self.recorded_at, "percent": min(percent, 100), **counts}
+        unfinished.update(state=ProductImport.State.RUNNING, **known)
 
 
 @contextmanager

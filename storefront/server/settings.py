@@ -218,6 +218,10 @@ THUMBNAIL_EXTENSION = THUMBNAIL_TRANSPARENCY_EXTENSION = "webp"
 BODY_SECONDS = environment.number("STOREFRONT_BODY_SECONDS", 10, smallest=1)
 # Bytes of a file that staff upload in the admin.
 UPLOAD_BYTES = environment.number("STOREFRONT_UPLOAD_BYTES", 200 * 1024 * 1024, smallest=1024 * 1024)
+# Imports and exports: how many a worker runs at once, each in a process; and the bytes and minutes of each.
+FILE_PROCESSES = environment.number("STOREFRONT_FILE_PROCESSES", 3, smallest=2)
+FILE_BYTES = environment.number("STOREFRONT_FILE_BYTES", 1024 * 1024 * 1024, smallest=256 * 1024 * 1024)
+FILE_MINUTES = environment.number("STOREFRONT_FILE_MINUTES", 120, smallest=1)
 # Bytes of a body of the API or a form. Uploads go to disk and have their own limit (kit/files/uploads.py).
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 # A product and its variants are one form: fifty variants on a page, with a dozen fields each, and the rest.

@@ -86,7 +86,7 @@ def test_an_export_that_ends_after_the_person_was_erased_leaves_no_file(shop, mo
         return written
 
     monkeypatch.setattr(jobs, "write_export", wakes_late)
-    jobs.run_export.func(row.pk)
+    jobs.run_export.func(row.shop_id, row.pk)
     row.refresh_from_db()
     assert (row.state, row.file.name) == ("erased", "")
     assert not storages["private"].exists(f"privacy/{shop.pk}-{row.pk}.zip")
@@ -131,7 +131,7 @@ def test_an_erasure_killed_at_any_step_ends_as_one_that_was_not(shop, monkeypatc
     with monkeypatch.context() as patched:
         patched.setattr(erasing, step, killed)
         with pytest.raises(KeyboardInterrupt):
-            jobs.run_erasure.func(request.pk)
+            jobs.run_erasure.func(request.shop_id, request.pk)
     run_due_tasks()
     request.refresh_from_db()
     assert (request.state, request.plan, request.erased["orders"], request.reason) == ("erased", None, 2, "")

@@ -193,7 +193,7 @@ def test_goes_on_where_it_stopped_and_a_second_time_finds_nothing(shop):
     run_due_tasks()
     assert traces(without=KEPT) == set()
     before = Order.objects.first().updated_at
-    jobs.run_erasure.func(request.pk)
+    jobs.run_erasure.func(request.shop_id, request.pk)
     assert Order.objects.first().updated_at == before
     assert len(entries(shop, action="data_request.erased")) == 1
     assert Event.objects.filter(topic="customer.erased").count() == 1
@@ -258,7 +258,7 @@ def test_a_provider_that_does_not_answer_is_asked_again_and_then_left_to_the_mer
     request.refresh_from_db()
     assert (request.state, request.tries, Customer.objects.count()) == ("erasing", 1, 1)
     DataRequest.objects.update(tries=10)
-    jobs.run_erasure.func(request.pk)
+    jobs.run_erasure.func(request.shop_id, request.pk)
     request.refresh_from_db()
     assert request.state == "erased"
     assert "cus_ada" in request.reason

@@ -63,7 +63,7 @@ def test_two_who_erase_at_once_erase_once(shop):
         *[lambda: actions.start_erasure(shop=shop, request=request, now=clock.now())] * 3, refusal=refusals
     )
     assert sum(isinstance(each, DataRequest) for each in begun) == 1
-    run_concurrently(*[lambda: jobs.run_erasure.func(request.pk)] * 3)
+    run_concurrently(*[lambda: jobs.run_erasure.func(request.shop_id, request.pk)] * 3)
     assert DataRequest.objects.get().state == "erased"
     assert Event.objects.filter(topic="customer.erased").count() == 1
     assert Event.objects.filter(topic="order.updated", data__email="").count() == 2

@@ -26,7 +26,7 @@ LEASE = timedelta(seconds=60)
 # Seconds between renewals of a lease.
 HEARTBEAT_SECONDS = 10.0
 # A task that was started this often is not started again: it is likely what ends its workers.
-MAX_STARTS = 5
+MAX_STARTS = 2
 KILLED = "Each worker that ran this was killed while it did."
 # Modules of tasks that have moved: processes of the release before queue tasks by their old names.
 MOVED = {

@@ -18,6 +18,7 @@ from django.db import connection
 
 from storefront.kit.queues import FILES, MAILS
 from storefront.pictures.fetching import Fetcher
+from storefront.server.worker.file_lane import FileLane
 from storefront.server.worker.lanes import Lane, SweepLane, TaskLane
 from storefront.server.worker.sweeps import DATABASE_SWEEPS, PAYMENT_SWEEPS
 from storefront.webhooks.delivering import Deliverer
@@ -66,7 +67,7 @@ class Worker:
             LoopThread("deliveries", Deliverer),
             LoopThread("pictures", Fetcher),
             TaskLane("mails", queue=MAILS),
-            TaskLane("files", queue=FILES),
+            FileLane("files"),
             # Also the tasks of an earlier release, which knew no other queue.
             TaskLane("tasks", excluded=[MAILS, FILES]),
             SweepLane("payments", PAYMENT_SWEEPS),

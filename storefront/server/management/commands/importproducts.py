@@ -84,7 +84,7 @@ class Command(Base):
                 dry_run=dry_run,
                 pictures=None if no_pictures else PictureRequests(found, now),
                 now=now,
-                progress=lambda done, total: progress.update(task, completed=done, total=total),
+                progress=lambda done, total, _: progress.update(task, completed=done, total=total),
                 on_problem=on_problem,
                 on_change=self._write_change if dry_run else None,
             )
