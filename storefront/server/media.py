@@ -1,5 +1,7 @@
 """Serves uploaded files so that none of them can run scripts on the shop's pages."""
 
+import errno
+
 from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
 from django.core.files.storage import default_storage
@@ -10,6 +12,9 @@ from django.views.static import serve
 
 from storefront.kit.storage import MAX_AGE_SECONDS, SHOWN_TYPES, content_type, is_remote
 
+# What a file system says to a name that no file can have: too long, below a file, or in a ring of links.
+NO_SUCH_NAME = {errno.ENAMETOOLONG, errno.ENOTDIR, errno.ELOOP, errno.EINVAL}
+
 
 @require_safe
 def uploaded_file(request: HttpRequest, path: str) -> HttpResponseBase:
@@ -17,6 +22,10 @@ def uploaded_file(request: HttpRequest, path: str) -> HttpResponseBase:
     try:
         response = _from_bucket(path) if is_remote() else serve(request, path, document_root=str(settings.MEDIA_ROOT))
     except (SuspiciousOperation, FileNotFoundError):
+        raise Http404 from None
+    except OSError as error:
+        if error.errno not in NO_SUCH_NAME:
+            raise
         raise Http404 from None
     response["X-Content-Type-Options"] = "nosniff"
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"

@@ -38,6 +38,12 @@ def test_nothing_outside_the_folder_is_served(media, client, tmp_path, path):
     assert b"hidden-word" not in answer.content
 
 
+@pytest.mark.parametrize("path", ["a" * 300, "a.png/b", "a/" * 3000, "%ff%fe"])
+def test_a_name_that_no_file_can_have_is_a_404(media, client, path):
+    media("a.png")
+    assert client.get(f"/media/{path}").status_code == 404
+
+
 def test_a_folder_is_not_listed(media, client, tmp_path):
     (tmp_path / "orders").mkdir()
     assert client.get("/media/orders/").status_code == 404
