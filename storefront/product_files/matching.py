@@ -29,7 +29,7 @@ from storefront.product_files.row_store import SeenProducts, TextCounts
 from storefront.product_files.sources import Source
 from storefront.shops.models import Shop
 
-COLUMNS = {"legacy_source_id": "bigint", "sku": "text", "slug": "text", "id": "bigint"}
+COLUMNS = {"sku": "text", "slug": "text", "id": "bigint"}
 
 
 class Found(NamedTuple):
@@ -66,8 +66,6 @@ class _Existing:
     """The existing products that the keys of a batch name."""
 
     by_id: dict[int, Found] = field(default_factory=dict)
-    # Products from releases without sources, by the id that was stored with them.
-    by_legacy_id: dict[int, list[Found]] = field(default_factory=dict)
     by_slug: dict[str, Found] = field(default_factory=dict)
     by_sku: dict[str, list[Found]] = field(default_factory=dict)
     # Products in `by_sku` that have an id in the source.
@@ -127,11 +125,8 @@ class Matcher:
             existing.by_id = self._by_id(ids)
         if self._own.are_alone():
             products = [parsed for parsed in products if not self._is_known(parsed)]
-        elif self.source and ids:
-            for value, found in self._by_legacy_id(ids - existing.by_id.keys()):
-                existing.by_legacy_id.setdefault(value, []).append(found)
         keys = [parsed.keys for parsed in products]
-        slugs = {slug for parsed in products for slug in _slugs(parsed)}
+        slugs = {slug for parsed in products if (slug := _looked_up_slug(parsed))}
         existing.by_slug = dict(products_by(self.shop, "slug", slugs))
         for sku, found in products_by(self.shop, "sku", {each.sku for each in keys if each.sku}):
             existing.by_sku.setdefault(sku, []).append(found)
@@ -142,7 +137,6 @@ class Matcher:
             linked = ExternalId.objects.filter(source=self.source.pk, product__in=named)
             existing.with_id = named if self.source.is_own else set(linked.values_list("product_id", flat=True))
         candidates = named | {found.id for found in (*existing.by_id.values(), *existing.by_slug.values())}
-        candidates |= {found.id for same in existing.by_legacy_id.values() for found in same}
         existing.lines = self.seen.products(candidates)
         return existing
 
@@ -164,15 +158,6 @@ class Matcher:
         rows = linked.values_list("external_id", "product", "product__slug", "product__sku", "product__name")
         return {external: Found(id, slug, sku, name) for external, id, slug, sku, name in rows}
 
-    def _by_legacy_id(self, ids: set[int]) -> list[tuple[int, Found]]:
-        assert self.source
-        if self.source.is_own:
-            return []
-        found = products_by(self.shop, "legacy_source_id", ids)
-        known = ExternalId.objects.filter(product__in=[product.id for _, product in found])
-        linked = set(known.values_list("product_id", flat=True)) if found else set()
-        return [(value, product) for value, product in found if product.id not in linked]
-
     def _match(self, parsed: ParsedProduct, own_keys: list[str], existing: _Existing) -> Match:
         keys = parsed.keys
         for key in own_keys:
@@ -189,7 +174,7 @@ class Matcher:
         keys = parsed.keys
         by_slug = existing.by_slug.get(keys.slug) if keys.slug else None
         named = [each for each in existing.by_sku.get(keys.sku, ()) if not existing.lines.get(each.id, (0, False))[1]]
-        by_id = self._found_by_id(parsed, existing)
+        by_id = existing.by_id.get(keys.external_id or 0)
         if by_id:
             if by_slug and by_slug != by_id:
                 return Match(conflict=f"ID {keys.external_id} is {by_id}, but slug {keys.slug} is {by_slug}")
@@ -209,24 +194,16 @@ class Matcher:
         return self._by_name(parsed, existing)
 
     def _by_name(self, parsed: ParsedProduct, existing: _Existing) -> Match:
-        slugs = _slugs(parsed)
-        found = [existing.by_slug[slug] for slug in slugs if slug in existing.by_slug]
-        same = next((each for each in found if _is_named(each, parsed)), None)
-        if same or not slugs:
-            return Match(same)
-        own = slugs[0]
-        if other := existing.by_slug.get(own):
+        slug = _looked_up_slug(parsed)
+        if not slug:
+            return NEW
+        if other := existing.by_slug.get(slug):
+            if _is_named(other, parsed):
+                return Match(other)
             return Match(conflict=f"the slug of its name is that of {other}; state a slug or an SKU")
-        if line := existing.new_slugs.get(own):
+        if line := existing.new_slugs.get(slug):
             return Match(conflict=f"the product on line {line} has the same slug")
         return NEW
-
-    def _found_by_id(self, parsed: ParsedProduct, existing: _Existing) -> Found | None:
-        id = parsed.keys.external_id
-        if not id:
-            return None
-        agreeing = (found for found in existing.by_legacy_id.get(id, ()) if _agrees(parsed, found))
-        return existing.by_id.get(id) or next(agreeing, None)
 
     def _is_trusted(self, parsed: ParsedProduct, found: Found) -> bool:
         """Returns True if the id identifies the product: its source was named, another key agrees, or the file states
@@ -286,15 +263,12 @@ def _described(key: str) -> str:
     return key.replace("\n", ", ")
 
 
-def _slugs(parsed: ParsedProduct) -> list[str]:
-    """The slugs by which the product is looked up: the stated one, or that of its name and then earlier ones if it
-    states no key."""
+def _looked_up_slug(parsed: ParsedProduct) -> str:
+    """The slug by which the product is looked up: the stated one, or that of its name if it states no key."""
     keys = parsed.keys
-    if keys.slug:
-        return [keys.slug]
-    if keys.external_id or keys.sku or not keys.name:
-        return []
-    return list(dict.fromkeys([_slug_of_name(parsed), *rules.earlier_slugs(keys.name, fallback="product")]))
+    if keys.slug or keys.external_id or keys.sku or not keys.name:
+        return keys.slug
+    return _slug_of_name(parsed)
 
 
 def _slug_of_name(parsed: ParsedProduct) -> str:

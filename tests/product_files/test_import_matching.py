@@ -104,17 +104,6 @@ def test_names_of_another_script_are_different_products(shop, tmp_path, batches)
     assert list(slugs) == ["кружка-xl", "чашка-xl", "日本茶-100g", "中国茶-100g"]
 
 
-def test_an_earlier_slug_alone_does_not_make_it_the_same_product(shop, tmp_path):
-    imported(shop, as_lines({"name": "Чашка XL", "price": "5.00"}), tmp_path)
-    Product.objects.update(slug="xl")
-    report = imported(shop, as_lines({"name": "Кружка XL", "price": "6.00"}), tmp_path, update=True)
-    assert report.counts()["created"] == 1
-    assert list(Product.objects.order_by("id").values_list("name", "slug", "price")) == [
-        ("Чашка XL", "xl", 5),
-        ("Кружка XL", "кружка-xl", 6),
-    ]
-
-
 @pytest.mark.parametrize("as_file", [lambda row: [woo(name=row["name"])], as_lines], ids=["WooCommerce", "native"])
 def test_names_that_share_a_slug_are_a_conflict(shop, tmp_path, as_file):
     """A row that states neither ID, slug nor SKU would change a product of another name."""
@@ -206,16 +195,6 @@ def test_two_products_of_a_file_that_are_one_of_the_shop(shop, tmp_path):
     imported(shop, [woo(id="1", sku="M", name="Mug")], tmp_path)
     report = imported(shop, [woo(id="1", name="Mug", sku="M"), woo(name="Mug")], tmp_path, update=True)
     assert conflicts(report) == ["line 3, name Mug: is “Mug” (mug, SKU M), as is the product on line 2"]
-
-
-def test_products_from_before_sources_match_by_id_only_if_another_key_agrees(shop, tmp_path):
-    imported(shop, [APPLE], tmp_path)
-    ExternalId.objects.all().delete()
-    assert imported(shop, [BICYCLE], tmp_path).created == 1
-    report = imported(shop, [APPLE | {"Regular price": "6"}], tmp_path, update=True, source="fruit")
-    assert (report.updated, names_of(shop)) == (1, ["Apple", "Bicycle"])
-    # From now on, the source knows it.
-    assert ExternalId.objects.get(source__name="fruit").product.name == "Apple"
 
 
 def test_every_skipped_product_is_reported(shop, tmp_path):
