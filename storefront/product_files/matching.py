@@ -23,9 +23,8 @@ from storefront.catalogue import rules
 from storefront.kit.bulk_insert import BulkTable, allocate_ids
 from storefront.product_files.dialect import dialect
 from storefront.product_files.models import ExternalId
-from storefront.product_files.own_products import OwnProducts
 from storefront.product_files.parsed_products import ParsedProduct
-from storefront.product_files.row_store import SeenProducts, TextCounts
+from storefront.product_files.row_store import SeenProducts
 from storefront.product_files.sources import Source
 from storefront.shops.models import Shop
 
@@ -83,10 +82,7 @@ class Matcher:
         self, shop: Shop, source: Source | None, seen: SeenProducts, skus: Callable[[], Iterable[str]]
     ) -> None:
         self.shop, self.source, self.seen, self._skus = shop, source, seen, skus
-        self._counts: TextCounts | None = None
-        self._own = OwnProducts(shop)
-        # True while each product that the import has created has the slug that the file states.
-        self._states_slugs = True
+        self._has_counted_skus = False
 
     def match(self, products: Sequence[ParsedProduct]) -> list[Match]:
         """A match for each of the products, given in the order of the file."""
@@ -105,14 +101,9 @@ class Matcher:
         ascending order, none in a dry run, and those that were matched."""
         parsed = [*created, *(parsed for parsed, _ in matched)]
         self.seen.add_keys((key, each.line) for each in parsed for key in self._own_keys(each))
-        self.seen.add_created(ids, [each.line for each in created])
-        self.seen.add_matched((match.product.id, each.line) for each, match in matched if match.product)
-        self._own.add(ids)
-        self._states_slugs = self._states_slugs and all(each.keys.slug for each in created)
-
-    def look_all_up(self) -> bool:
-        """Look up every product from now on. Returns False if that was already so."""
-        return self._own.give_up()
+        self.seen.add_products(zip(ids, (each.line for each in created), strict=False), are_created=True)
+        existing = ((match.product.id, each.line) for each, match in matched if match.product)
+        self.seen.add_products(existing, are_created=False)
 
     def by_source_id(self, ids: set[int]) -> dict[int, int]:
         """The ids of existing products by these ids in the source."""
@@ -123,8 +114,6 @@ class Matcher:
         ids = {each.keys.external_id for each in products if each.keys.external_id}
         if self.source and ids:
             existing.by_id = self._by_id(ids)
-        if self._own.are_alone():
-            products = [parsed for parsed in products if not self._is_known(parsed)]
         keys = [parsed.keys for parsed in products]
         slugs = {slug for parsed in products if (slug := _looked_up_slug(parsed))}
         existing.by_slug = dict(products_by(self.shop, "slug", slugs))
@@ -139,14 +128,6 @@ class Matcher:
         candidates = named | {found.id for found in (*existing.by_id.values(), *existing.by_slug.values())}
         existing.lines = self.seen.products(candidates)
         return existing
-
-    def _is_known(self, parsed: ParsedProduct) -> bool:
-        """Returns True if the product's slug and SKU need no look-up: the shop has only products of this import, whose
-        keys are all known."""
-        keys = parsed.keys
-        if not keys.name or (self.source and self.source.is_own):
-            return False
-        return self._states_slugs if keys.slug else bool(keys.external_id or keys.sku)
 
     def _by_id(self, ids: set[int]) -> dict[int, Found]:
         assert self.source
@@ -233,9 +214,10 @@ class Matcher:
 
     def _repeats(self, sku: str) -> bool:
         """Returns True if several products of the file have the SKU."""
-        if self._counts is None:
-            self._counts = self.seen.enter(TextCounts(self._skus()))
-        return self._counts.occurs_again(sku)
+        if not self._has_counted_skus:
+            self.seen.count_texts(self._skus())
+            self._has_counted_skus = True
+        return self.seen.is_repeated(sku)
 
     def _own_keys(self, parsed: ParsedProduct) -> list[str]:
         """The keys that no other product of the file can have."""
