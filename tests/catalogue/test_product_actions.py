@@ -23,50 +23,6 @@ def found(shop, q: str) -> list[str]:
     return [record["name"] for record in page.rows]
 
 
-def test_a_product_is_created_with_its_children(shop):
-    cups = make_category(shop, "Cups")
-    brand = Brand.objects.create(shop=shop, name="Lighthouse")
-    mug = actions.create_product(
-        shop=shop,
-        now=NOW,
-        name="Blue Mug",
-        price="9.50",
-        status="active",
-        brand_id=brand.id,
-        tags=["new"],
-        categories=[cups.id],
-        variants=[{"name": "Small", "price": "8.00", "option_values": {"Size": "S"}}, {"name": "Large"}],
-        options=[{"name": "Engraving", "required": True, "values": [{"label": "Gold", "price": "5.00"}]}],
-        media=[{"source_url": "https://cdn.example.com/one.jpg", "alt": "Front"}],
-    )
-    record = read(shop, mug)
-    assert (record["slug"], record["price"], record["type"], record["brand_id"]) == (
-        "blue-mug",
-        "9.50",
-        "variable",
-        brand.id,
-    )
-    assert [each["slug"] for each in record["categories"]] == ["cups"]
-    assert [(each["name"], each["price"], each["sort_order"]) for each in record["variants"]] == [
-        ("Small", "8.00", 0),
-        ("Large", "0.00", 1),
-    ]
-    assert record["options"][0]["values"][0]["price"] == "5.00"
-    assert record["media"][0]["alt"] == "Front"
-    assert record["published_on"] == record["created_at"] == "2026-11-21T07:30:00.000000Z"
-
-
-def test_search_and_sort_name_follow_the_product(shop):
-    mug = actions.create_product(shop=shop, now=NOW, name="Écru Mug", sku="M-1", status="active")
-    assert mug.sort_name == "ecru mug"
-    assert found(shop, "m-1") == found(shop, "écru") == ["Écru Mug"]
-    actions.update_product(shop=shop, product=mug, now=LATER, name="Plate", description="For cake")
-    assert found(shop, "mug") == []
-    assert found(shop, "CAKE m-1") == ["Plate"]
-    actions.delete_product(shop=shop, product=mug, now=LATER)
-    assert found(shop, "plate") == []
-
-
 def test_a_change_keeps_present_values_of_other_fields(shop):
     mug = make_product(shop, "Mug", stock_qty=10)
     Product.objects.filter(pk=mug.pk).update(stock_qty=3)
@@ -74,19 +30,6 @@ def test_a_change_keeps_present_values_of_other_fields(shop):
     mug.refresh_from_db()
     assert (mug.stock_qty, mug.price, mug.name, mug.slug) == (3, Decimal("7.00"), "Mug", "mug")
     assert (mug.created_at, mug.updated_at) == (NOW, LATER)
-
-
-def test_a_list_of_entries_changes_what_it_names_and_categories_are_replaced(shop):
-    mug = make_product(shop, "Mug", categories=(make_category(shop, "Cups"),))
-    blue, red = make_variant(mug, "Blue"), make_variant(mug, "Red")
-    gifts = make_category(shop, "Gifts")
-    changed = [{"id": red.id, "price": "7.00"}, {"name": "Green"}, {"id": blue.id, "remove": True}]
-    actions.update_product(shop=shop, product=mug, now=LATER, variants=changed, categories=[gifts])
-    record = read(shop, mug)
-    assert [(each["name"], each["price"]) for each in record["variants"]] == [("Red", "7.00"), ("Green", "0.00")]
-    assert record["variants"][0]["id"] == red.id
-    assert [each["slug"] for each in record["categories"]] == ["gifts"]
-    assert not Variant.objects.filter(pk=blue.pk).exists()
 
 
 def test_stock_sold_while_a_variant_is_edited_stays_sold(shop):
