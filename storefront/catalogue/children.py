@@ -142,7 +142,7 @@ def plan_variants(
         VARIANT_FIELDS,
         errors,
         "variants",
-        validation.check_variant,
+        validation.check_stock,
     )
     # The first of several pictures with the same URL counts. New pictures have no id yet.
     pictures_by: dict[str, dict[Any, Media]] = {

@@ -17,7 +17,7 @@ def listable(row: str) -> str:
 
 
 def conditions(row: str, lookups: dict[str, Any]) -> str:
-    """These conditions of a query set in SQL, joined by AND."""
+    """The lookups of a query set as conditions in SQL, joined by AND."""
     return " AND ".join(_condition(row, *item) for item in lookups.items())
 
 

@@ -107,21 +107,13 @@ def import_products(
         seen = stack.enter_context(SeenProducts())
         origin = source_of(shop, source, opened.source, now=now, write=not dry_run) if opened.has_ids else None
         matcher = Matcher(shop, origin, seen, opened.skus)
+        related = stack.enter_context(PendingRelations())
+        write, upkeep = not dry_run, stack.enter_context(dialect.Upkeep())
+        name, baselines = file.name[:100], Baselines(shop, opened.format, now)
         run = _Import(
-            shop=shop,
-            now=now,
-            file=file.name[:100],
-            update=update,
-            write=not dry_run,
-            matcher=matcher,
-            baselines=Baselines(shop, opened.format, now),
-            related=stack.enter_context(PendingRelations()),
-            upkeep=stack.enter_context(dialect.Upkeep()),
-            pictures=pictures,
-            on_problem=on_problem,
-            on_change=on_change,
+            shop, now, name, update, write, matcher, baselines, related, upkeep, pictures, on_problem, on_change
         )
-        if run.write:
+        if write:
             # Also after an error, since earlier batches stay imported.
             stack.push(run.audit_on_exit(audit_object or audit.Object("import", None, file.name)))
         run.report_problems(opened.notes)
