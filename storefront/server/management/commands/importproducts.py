@@ -16,8 +16,7 @@ from storefront.kit.files.spreadsheets import escape_formula
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.importing import import_products
 from storefront.product_files.opening import FORMATS
-from storefront.product_files.parsed_products import Problem
-from storefront.product_files.reports import REPORT_COLUMNS, report_row
+from storefront.product_files.parsed_products import REPORT_COLUMNS, Problem, report_row
 from storefront.server.command import Command as Base
 from storefront.server.command import add_shop_argument, find_shop
 
