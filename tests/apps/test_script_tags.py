@@ -4,9 +4,7 @@ import re
 
 import pytest
 
-from storefront.apps.actions import uninstall_app
 from storefront.apps.models import ScriptTag
-from storefront.kit import clock
 from tests.factories.apps import install
 from tests.races import run_concurrently
 
@@ -107,16 +105,6 @@ def test_a_script_tag_is_deleted(app):
     assert (answer.status_code, answer.json()) == (200, {"message": "Script tag deleted."})
     assert app.api.get("/script-tags").json() == {"script_tags": []}
     assert app.api.delete(f"/script-tags/{id}").status_code == 404
-
-
-def test_the_uninstall_deletes_only_the_apps_scripts_and_hosts(app, shop):
-    other = install(shop, "write_script_tags")
-    for each in (app, other):
-        each.api.post("/script-tags", new())
-    uninstall_app(shop=shop, installation=app.installation, now=clock.now())
-    assert [tag["app_installation_id"] for tag in other.api.get("/script-tags").json()["script_tags"]] == [
-        other.installation.pk
-    ]
 
 
 @pytest.mark.django_db(transaction=True)
