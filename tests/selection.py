@@ -63,8 +63,12 @@ def can_differ(item: pytest.Item) -> bool:
     if item.get_closest_marker("strict"):
         return True
     commits = item.get_closest_marker("django_db")
-    source = getsource(item.function) if isinstance(item, pytest.Function) else ""
+    source = source_of(item.function) if isinstance(item, pytest.Function) else ""
     return bool(commits and commits.kwargs.get("transaction")) or bool(DIFFERS.search(source))
+
+
+# A test's cases share its source, which takes long to find.
+source_of = cache(getsource)
 
 
 def keep_part(config: pytest.Config, items: list[pytest.Item]) -> None:
