@@ -39,7 +39,9 @@ def options(parser: pytest.Parser) -> None:
     parser.addoption("--minutes", type=float, help="skip the tests that have not begun by then")
 
 
-def mark(items: Iterable[pytest.Item]) -> None:
+def mark(config: pytest.Config, items: Iterable[pytest.Item]) -> None:
+    # Reading the code of all tests takes a second of each process.
+    asks_for_sql = "sql" in config.getoption("markexpr")
     for item in items:
         if item.get_closest_marker("browser") and not is_walk(item):
             item.add_marker("proof")
@@ -48,7 +50,7 @@ def mark(items: Iterable[pytest.Item]) -> None:
         fixtures = DATABASE_FIXTURES & set(getattr(item, "fixturenames", ()))
         if fixtures or any(map(item.get_closest_marker, ("django_db", "strict", "uses_database"))):
             item.add_marker("uses_database")
-            if can_differ(item):
+            if asks_for_sql and can_differ(item):
                 item.add_marker("sql")
 
 
