@@ -16,9 +16,9 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import node
@@ -39,7 +39,11 @@ MANY_EXAMPLES, FEW_EXAMPLES = "50", "10"
 TURN = Path(".ci/turn")
 # Minutes that each step has for a part.
 MINUTES = {"SQLite": 5, "Browser": 2, "PostgreSQL": 3}
+# Chromium without its windows takes two thirds of the time. `make proof` drives the whole one.
+SHELL = "chromium-headless-shell"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+# Files of walks have a few long tests each, so the two processes take the next test instead of the next file.
+WALKS = ("tests/browser", "--dist", "load", "--maxschedchunk=1")
 # A line of pytest's summary on tests that `--minutes` skipped.
 LATE = re.compile(r"SKIPPED \[(\d+)\] .*no time was left")
 # How many of a step's failures and second tries the summary repeats, and how much of each.
@@ -62,13 +66,18 @@ class Outcome:
         return self.word == "FAILED"
 
 
-# Which tests a step runs, as an expression of markers, and the URL of its PostgreSQL server.
-Run = tuple[str, str]
+@dataclass
+class Run:
+    """What a step runs: an expression of markers, more arguments of pytest, and environment variables."""
+
+    markers: str
+    arguments: Sequence[str] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
 
 
 def on_sqlite(is_proof: bool) -> Run:
     strict = " and not strict" if has_postgres() else ""
-    return f"not browser{strict} and {LONG if is_proof else SHORT}", ""
+    return Run(f"not browser{strict} and {LONG if is_proof else SHORT}")
 
 
 def on_postgres(is_proof: bool) -> Run:
@@ -77,12 +86,14 @@ def on_postgres(is_proof: bool) -> Run:
         # Without PgBouncer, its tests are skipped.
         install("pgbouncer")
     kind = f"({LONG} or not sql)" if is_proof else f"sql and not generated and {SHORT}"
-    return f"uses_database and not any_database and not browser and {kind}", url
+    markers = f"uses_database and not any_database and not browser and {kind}"
+    return Run(markers, environment={"TEST_POSTGRES_URL": url})
 
 
 def in_browser(is_proof: bool) -> Run:
-    require_browser()
-    return f"browser and {LONG if is_proof else SHORT}", ""
+    require_browser(is_proof)
+    markers = f"browser and {LONG if is_proof else SHORT}"
+    return Run(markers, WALKS, {} if is_proof else {"TEST_BROWSER": SHELL})
 
 
 STEPS: dict[str, Callable[[bool], Run]] = {
@@ -98,7 +109,6 @@ def main(arguments: Sequence[str]) -> int:
     arguments = [*part, *(each for each in arguments if each not in ("--proof", "--part"))]
     if not node.fetch():
         print("Tests with Node are skipped: there is none, or npm could not fetch their tools.")
-    compile_tests()
     outcomes = [run(name, is_proof, arguments) for name in STEPS]
     print("\n" + "=" * 30 + f" {command} " + "=" * 30)
     for outcome in outcomes:
@@ -123,19 +133,6 @@ def part_of_proof() -> tuple[str, ...]:
     return (f"--part={turn % PARTS}", *(f"--since={commit}" for commit in since))
 
 
-def compile_tests() -> None:
-    """Compile every module once, in two processes, or each of the steps' workers would do it again."""
-    folders = sorted(str(path.parent) for path in Path("tests").glob("*/__init__.py"))
-    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider"]
-    environment = os.environ.copy()
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    halves = [
-        subprocess.Popen([*command, *folders[start::2]], env=environment, stdout=subprocess.DEVNULL) for start in (0, 1)
-    ]
-    for half in halves:
-        half.wait()
-
-
 def by_weight(line: str) -> tuple[int, str]:
     """Failures first: errors often follow from one."""
     return ("FAILED", "ERROR", "RERUN").index(line.split()[0]), line
@@ -145,10 +142,12 @@ def run(name: str, is_proof: bool, arguments: Sequence[str]) -> Outcome:
     say(name, "starts")
     started = time.monotonic()
     try:
-        markers, url = STEPS[name](is_proof)
-        environment = {"TEST_POSTGRES_URL": url, "STOREFRONT_EXAMPLES": MANY_EXAMPLES if is_proof else FEW_EXAMPLES}
+        step = STEPS[name](is_proof)
+        examples = MANY_EXAMPLES if is_proof else FEW_EXAMPLES
+        environment = {"TEST_POSTGRES_URL": "", "STOREFRONT_EXAMPLES": examples, **step.environment}
         limit = [f"--minutes={MINUTES[name]}"] if any(each.startswith("--part=") for each in arguments) else []
-        code, named, late = pytest(name, ["-m", markers, *PARALLEL, *limit, *arguments], environment)
+        arguments = ["-m", step.markers, *PARALLEL, *step.arguments, *limit, *arguments]
+        code, named, late = pytest(name, arguments, environment)
     except Skipped as reason:
         say(name, f"SKIPPED: {reason}")
         return Outcome(name, "SKIPPED", str(reason))
@@ -203,10 +202,13 @@ def postgres_url() -> str:
     raise Skipped("no PostgreSQL answers on 127.0.0.1:5432 without a password; name one with TEST_POSTGRES_URL")
 
 
-def require_browser() -> None:
-    if not any(map(shutil.which, BROWSERS)):
+def require_browser(is_proof: bool) -> None:
+    """Install Chromium where it is missing. Raises Skipped if there is none then."""
+    if not is_proof and not shutil.which(SHELL):
+        install(SHELL)
+    if not any(map(shutil.which, BROWSERS)) and (is_proof or not shutil.which(SHELL)):
         install("chromium")
-    if not any(map(shutil.which, BROWSERS)):
+    if not any(map(shutil.which, (SHELL, *BROWSERS))):
         raise Skipped("no Chromium was found, and none could be installed (on Debian: apt-get install chromium)")
 
 

@@ -39,7 +39,9 @@ def options(parser: pytest.Parser) -> None:
     parser.addoption("--minutes", type=float, help="skip the tests that have not begun by then")
 
 
-def mark(items: Iterable[pytest.Item]) -> None:
+def mark(config: pytest.Config, items: Iterable[pytest.Item]) -> None:
+    # Reading the code of all tests takes a second of each process.
+    asks_for_sql = "sql" in config.getoption("markexpr")
     for item in items:
         if item.get_closest_marker("browser") and not is_walk(item):
             item.add_marker("proof")
@@ -48,7 +50,7 @@ def mark(items: Iterable[pytest.Item]) -> None:
         fixtures = DATABASE_FIXTURES & set(getattr(item, "fixturenames", ()))
         if fixtures or any(map(item.get_closest_marker, ("django_db", "strict", "uses_database"))):
             item.add_marker("uses_database")
-            if can_differ(item):
+            if asks_for_sql and can_differ(item):
                 item.add_marker("sql")
 
 
@@ -63,8 +65,12 @@ def can_differ(item: pytest.Item) -> bool:
     if item.get_closest_marker("strict"):
         return True
     commits = item.get_closest_marker("django_db")
-    source = getsource(item.function) if isinstance(item, pytest.Function) else ""
+    source = source_of(item.function) if isinstance(item, pytest.Function) else ""
     return bool(commits and commits.kwargs.get("transaction")) or bool(DIFFERS.search(source))
+
+
+# A test's cases share its source, which takes long to find.
+source_of = cache(getsource)
 
 
 def keep_part(config: pytest.Config, items: list[pytest.Item]) -> None:

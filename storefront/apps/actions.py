@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 from storefront import audit
 from storefront.apps.extensions import delete_extensions
 from storefront.apps.models import AllowedScriptHost, Extension, ScriptTag
+from storefront.apps.queries import NotInstalled as NotInstalled
 from storefront.apps.rules import script_host, sort_scopes
 from storefront.installations import app_tokens
 from storefront.installations.models import APP_SECRET, WEBHOOK_SECRET, App, Installation
@@ -38,10 +39,6 @@ class AppUnavailable(Refusal):
 
 class AlreadyInstalled(Refusal):
     code, message, field = "already_installed", "This app is already installed in this shop.", "app"
-
-
-class NotInstalled(Refusal):
-    code, message, field = "not_installed", "This app is not installed in this shop.", "app"
 
 
 def register_app(

@@ -1,13 +1,18 @@
-"""Statistics of an extension's calls, from the rows that are stored."""
+"""An extension's stored calls: their statistics, and the deletion of old ones."""
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import ceil
 
-from storefront.apps.jobs import MAX_CALLS_KEPT
+from django.db.models import F, Q, Window
+from django.db.models.functions import RowNumber
+
 from storefront.apps.models import Extension, ExtensionCall
 from storefront.shops.models import Shop
+
+# How long an extension's calls are stored for the merchant, and how many of one extension at most.
+CALLS_KEPT_FOR, MAX_CALLS_KEPT = timedelta(days=7), 1000
 
 
 @dataclass(frozen=True)
@@ -52,3 +57,13 @@ def health(extension: Extension, now: datetime) -> str:
     if extension.asked_again_at and now < extension.asked_again_at:
         return "Suspended"
     return "Failing" if extension.failures_in_a_row else "Healthy"
+
+
+def delete_old_extension_calls(*, now: datetime, limit: int) -> int:
+    """Delete up to `limit` calls older than a week or not among the last 1,000 of an extension. Returns how many."""
+    age = Window(RowNumber(), partition_by=F("extension_id"), order_by=[F("called_at").desc(), F("pk").desc()])
+    numbered = ExtensionCall.objects.annotate(age=age)
+    old = numbered.filter(Q(called_at__lt=now - CALLS_KEPT_FOR) | Q(age__gt=MAX_CALLS_KEPT)).values_list(
+        "pk", flat=True
+    )
+    return ExtensionCall.objects.filter(pk__in=list(old[:limit])).delete()[0]

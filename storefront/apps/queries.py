@@ -4,13 +4,21 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from storefront.apps.models import Extension, ExtensionCall, ScriptTag
 from storefront.installations.models import App, Installation
+from storefront.kit.refusals import Refusal
 from storefront.shops.models import ApiToken, Shop
 from storefront.webhooks.models import Attempt, Delivery, Registration
 
 
-def current_installation(shop: Shop, app: App) -> Installation | None:
-    """The app's current installation in the shop; None if it is not installed."""
-    return Installation.objects.select_related("app").filter(shop=shop, app=app, uninstalled_at=None).first()
+class NotInstalled(Refusal):
+    code, message, field = "not_installed", "This app is not installed in this shop.", "app"
+
+
+def current_installation(shop: Shop, app: App) -> Installation:
+    """The app's current installation in the shop. Raises NotInstalled."""
+    found = Installation.objects.select_related("app", "shop").filter(shop=shop, app=app, uninstalled_at=None).first()
+    if found is None:
+        raise NotInstalled
+    return found
 
 
 def available_apps(shop: Shop) -> QuerySet[App]:

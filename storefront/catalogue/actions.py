@@ -81,9 +81,7 @@ def update_product(
     A caller that has already written to the product passes the snapshot from `before` that, so that events and audit
     entries cover its changes. Raises InvalidFields, and NotFound for a product that is deleted or another shop's.
     """
-    fresh = Product.objects.select_for_update(no_key=True).filter(shop=shop, pk=product.pk, deleted_at=None).first()
-    if fresh is None:
-        raise NotFound
+    fresh = _locked(shop, product, is_deleted=False)
     fresh.shop = shop
     before = before or events.take_snapshot(shop, [fresh.pk])
     lists = Lists(categories=categories, options=options, variants=variants, media=media, bundle_items=bundle_items)
@@ -99,9 +97,7 @@ def delete_product(*, shop: Shop, product: Product, now: datetime) -> None:
 
     Raises NotFound, and PartOfBundle if a bundle that is not deleted contains it.
     """
-    fresh = Product.objects.select_for_update(no_key=True).filter(shop=shop, pk=product.pk, deleted_at=None).first()
-    if fresh is None:
-        raise NotFound
+    fresh = _locked(shop, product, is_deleted=False)
     bundle = Product.objects.filter(shop=shop, deleted_at=None, bundle_items__product=fresh).first()
     if bundle is not None:
         raise PartOfBundle(f"{fresh.name} is part of the bundle {bundle.name}. Remove it from the bundle first.")
@@ -120,11 +116,7 @@ def restore_product(*, shop: Shop, product: Product, now: datetime) -> Product:
 
     Raises NotFound for a product that is not deleted or another shop's.
     """
-    fresh = (
-        Product.objects.select_for_update(no_key=True).filter(shop=shop, pk=product.pk).exclude(deleted_at=None).first()
-    )
-    if fresh is None:
-        raise NotFound
+    fresh = _locked(shop, product, is_deleted=True)
     if _existing(shop, Product).filter(slug=fresh.slug).exists():
         fresh.slug = unique_slug(shop, fresh.slug)
     fresh.deleted_at, fresh.status = None, Product.Status.DRAFT
@@ -247,6 +239,14 @@ def delete_category(*, shop: Shop, category: Category, now: datetime) -> None:
     fresh.delete()
     tree.renumber(shop)
     publish_change(shop.pk)
+
+
+def _locked(shop: Shop, product: Product, *, is_deleted: bool) -> Product:
+    rows = Product.objects.select_for_update(no_key=True).filter(shop=shop, pk=product.pk)
+    fresh = rows.filter(deleted_at__isnull=not is_deleted).first()
+    if fresh is None:
+        raise NotFound
+    return fresh
 
 
 def _write_product(product: Product, changes: dict[str, Any], slug: str | None, lists: Lists, now: datetime) -> None:

@@ -11,7 +11,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from storefront.catalogue import actions, jobs, rules, tree
 from storefront.catalogue.admin_pages.adjustments import StockAdjustmentAdmin as StockAdjustmentAdmin
-from storefront.catalogue.admin_pages.forms import check_picture
+from storefront.catalogue.admin_pages.forms import check_picture, check_slug
 from storefront.catalogue.admin_pages.products import ProductAdmin as ProductAdmin
 from storefront.catalogue.admin_pages.variants import VariantAdmin as VariantAdmin
 from storefront.catalogue.models import Brand, Category, ShippingOrigin, TaxClass, Vendor
@@ -67,15 +67,10 @@ class CategoryForm(ShopScopedForm):
     slug = forms.CharField(
         required=False,
         max_length=rules.MAX_SLUG_LENGTH,
+        validators=[check_slug],
         widget=UnfoldAdminTextInputWidget,
         help_text="Last part of the category's web address. Leave empty to create it from the name.",
     )
-
-    def clean_slug(self) -> str:
-        slug = self.cleaned_data["slug"].strip()
-        if slug and not rules.is_slug(slug):
-            raise forms.ValidationError("A slug cannot contain spaces or the characters / ? # % \\")
-        return slug
 
     def clean_image(self) -> Any:
         return self._checked("image")

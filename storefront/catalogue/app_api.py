@@ -122,7 +122,7 @@ def delete_product_for_app(request: Request, product_id: ProductId) -> HttpRespo
 
 
 def _product(request: Request, product_id: str) -> Product:
-    product = app_queries.existing_product(request.shop, as_id(product_id))
+    product = Product.objects.filter(shop=request.shop, pk=as_id(product_id) or 0, deleted_at=None).first()
     if product is None:
         raise NotFound
     return product

@@ -18,12 +18,6 @@ from storefront.shops.models import Shop
 from storefront.sync.log import as_stored
 
 
-def existing_product(shop: Shop, product_id: int | None) -> Product | None:
-    if product_id is None:
-        return None
-    return Product.objects.filter(shop=shop, pk=product_id, deleted_at=None).first()
-
-
 def product_page(
     shop: Shop,
     *,

@@ -57,7 +57,10 @@ class Lists:
 
 @dataclass
 class Plans:
-    """The checked plans for a product's lists, not yet written. None: the existing list stays."""
+    """The checked plans for a product's lists, not yet written. None: the existing list stays.
+
+    In the order of writing: pictures before the variants that show them, options before their values.
+    """
 
     categories: Plan | None = None
     media: Plan | None = None
@@ -68,14 +71,13 @@ class Plans:
 
     def write(self) -> None:
         """Write all plans. Raises InvalidFields if a variant to delete is part of a bundle."""
-        # Pictures before the variants that show them, options before their values.
-        for plan in (self.categories, self.media, self.options, self.values):
-            if plan is not None:
+        plans: Iterable[Plan | None] = vars(self).values()
+        try:
+            for plan in filter(None, plans):
                 plan.write()
-        if self.variants is not None:
-            _write_variants(self.variants)
-        if self.bundle_items is not None:
-            self.bundle_items.write()
+        except ProtectedError:
+            problem = "A variant that is part of a bundle cannot be removed."
+            raise InvalidFields(errors={"variants": [problem]}) from None
 
 
 def plan_lists(product: Product, lists: Lists, now: datetime, errors: Errors) -> Plans:
@@ -142,7 +144,7 @@ def plan_variants(
         VARIANT_FIELDS,
         errors,
         "variants",
-        validation.check_variant,
+        validation.check_stock,
     )
     # The first of several pictures with the same URL counts. New pictures have no id yet.
     pictures_by: dict[str, dict[Any, Media]] = {
@@ -278,14 +280,6 @@ def _own_categories(product: Product, given: Iterable[Category | int], errors: E
     if None in ids or len(found) < len(set(ids)):
         errors["categories"] = ["The shop has no category with this id."]
     return found
-
-
-def _write_variants(plan: Plan) -> None:
-    """Write the planned variants. Raises InvalidFields if one to delete is part of a bundle."""
-    try:
-        plan.write()
-    except ProtectedError:
-        raise InvalidFields(errors={"variants": ["A variant that is part of a bundle cannot be removed."]}) from None
 
 
 def _plan_values(

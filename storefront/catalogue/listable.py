@@ -13,7 +13,12 @@ LISTABLE = Q(**_IS)
 
 def listable(row: str) -> str:
     """The condition `LISTABLE` in SQL, joined by AND, for the row with this alias, such as `p` or `NEW`."""
-    return " AND ".join(_condition(row, *item) for item in _IS.items())
+    return conditions(row, _IS)
+
+
+def conditions(row: str, lookups: dict[str, Any]) -> str:
+    """The lookups of a query set as conditions in SQL, joined by AND."""
+    return " AND ".join(_condition(row, *item) for item in lookups.items())
 
 
 def _condition(row: str, lookup: str, value: Any) -> str:

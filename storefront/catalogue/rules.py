@@ -57,16 +57,6 @@ def slug_of(name: str, *, fallback: str = "item") -> str:
     return _or_fallback(slugify(name), fallback)
 
 
-def earlier_slugs(name: str, *, fallback: str = "item") -> list[str]:
-    """The slugs that a product with this name got in earlier releases, unless it is in ASCII. They lack letters and
-    marks, so products of different names may have the same."""
-    earlier = []
-    for text in (name.replace("ß", "ss").replace("ẞ", "SS"), name) if not name.isascii() else ():
-        ascii, unicode = slugify(text)[:200].strip("-_"), slugify(text, allow_unicode=True)
-        earlier.append(_or_fallback(ascii or unicode, fallback))
-    return list(dict.fromkeys(earlier))
-
-
 def _or_fallback(slug: str, fallback: str) -> str:
     slug = slug[:200].strip("-_") or fallback
     # Digits alone would be read as an id (R-CAT-27).

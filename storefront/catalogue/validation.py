@@ -49,7 +49,7 @@ def check_sale(
 
 def check_product(product: Product, errors: Errors) -> None:
     """Add problems of the product's values together. The table has the same rules as constraints."""
-    _check_stock(product, errors)
+    check_stock(product, errors)
     for name, least in MIN_VALUES[Product].items():
         if getattr(product, name) < least:
             _add(errors, name, f"Expected {least} or more.")
@@ -59,19 +59,10 @@ def check_product(product: Product, errors: Errors) -> None:
         _add(errors, "unpublish_at", "Expected a time after publish_at.")
 
 
-def check_variant(variant: Any, errors: Errors, *, within: str) -> None:
-    """Add problems of the variant's values together."""
-    _check_stock(variant, errors, within=within)
-
-
 def check_media(media: Any, errors: Errors, *, within: str) -> None:
     """Add a problem if the picture has neither a file nor a URL."""
     if not media.file and not media.source_url.startswith(("https://", "http://")):
         _add(errors, f"{within}source_url", "Expected a file, or a URL that begins with https:// or http://.")
-
-
-def check_nothing(row: Any, errors: Errors, *, within: str) -> None:
-    """Do nothing: for models that need no check besides those of their columns."""
 
 
 def _check_price(row: Product | Variant, price: Any) -> None:
@@ -79,7 +70,8 @@ def _check_price(row: Product | Variant, price: Any) -> None:
         raise ValidationError(sale_periods.PRICE_HOLDS)
 
 
-def _check_stock(row: Any, errors: Errors, *, within: str = "") -> None:
+def check_stock(row: Any, errors: Errors, *, within: str = "") -> None:
+    """Add the problem of a product's or variant's stock that was set below zero."""
     # Without `stock_before`, no stock was set.
     if falls_below_zero(row, getattr(row, "stock_before", row.stock_qty)):
         _add(

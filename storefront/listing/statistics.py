@@ -24,7 +24,7 @@ MAX_WAITING = 2
 MAX_LOCK_WAIT = "10s"
 
 _FOUND_BY = {
-    "catalogue_product": ("shop_id", "deleted_at", "legacy_source_id", "sku", "slug"),
+    "catalogue_product": ("shop_id", "deleted_at", "sku", "slug"),
     "catalogue_productsearch": ("product_id",),
     "catalogue_productcategory": ("product_id",),
 }
@@ -32,7 +32,7 @@ _FOUND_BY = {
 # those would take most of the time. Autovacuum does so within a minute. The products take about as long as the others.
 _PRODUCTS: dict[str, tuple[str, ...]] = {
     "catalogue_product": (
-        *("id", "shop_id", "slug", "sku", "legacy_source_id", "deleted_at", "status", "exclude_from_catalog"),
+        *("id", "shop_id", "slug", "sku", "deleted_at", "status", "exclude_from_catalog"),
         *("publish_at", "unpublish_at", "is_pinned", "is_featured", "sort_order", "sort_name", "price", "brand_id"),
         *("created_at", "updated_at"),
     ),

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import structlog
-from django.db import DatabaseError, IntegrityError, transaction
+from django.db import DatabaseError, transaction
 
 from storefront.catalogue.models import Media, Product
 from storefront.kit.bulk_insert import BulkTable
@@ -82,9 +82,4 @@ def _insert(request: PictureRequest, rows: Sequence[dict[str, Any]]) -> None:
         "due_at": request.made_at,
         "product_import_id": request.product_import_id,
     }
-    try:
-        with transaction.atomic():
-            BulkTable(PictureFetch, common).insert(rows)
-    except IntegrityError:
-        # A process of the previous release ignores this request and may have requested the same pictures (`--all`).
-        PictureFetch.objects.bulk_create([PictureFetch(**common, **row) for row in rows], ignore_conflicts=True)
+    BulkTable(PictureFetch, common).insert(rows)

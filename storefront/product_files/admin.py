@@ -21,7 +21,7 @@ from storefront.product_files.admin_pictures import PicturesOfImport
 from storefront.product_files.csv_reading import UnreadableFile
 from storefront.product_files.exporting import export_products
 from storefront.product_files.models import ProductImport
-from storefront.product_files.reports import REPORT_COLUMNS, report_row, stored_problems
+from storefront.product_files.parsed_products import REPORT_COLUMNS, Problem, report_row
 from storefront.product_files.sources import checked_name, source_names
 from storefront.shops.models import Shop
 from storefront.shops.rights import Right
@@ -99,10 +99,7 @@ class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
         """A table of the first problems; the download has all that were stored."""
         if not row.problems:
             return "None"
-        shown = table(
-            map(report_row, stored_problems(row.problems[:SHOWN_PROBLEMS])),
-            [name.capitalize() for name in REPORT_COLUMNS],
-        )
+        shown = table(_report_rows(row)[:SHOWN_PROBLEMS], [name.capitalize() for name in REPORT_COLUMNS])
         more = len(row.problems) - SHOWN_PROBLEMS
         return (
             shown if more <= 0 else shown + format_html("<p>{} more in the downloaded report.</p>", format_count(more))
@@ -143,7 +140,7 @@ class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
         lines = csv.writer(response)
         lines.writerow(REPORT_COLUMNS)
         # Reasons quote the uploaded file, so they can begin like a formula.
-        lines.writerows(map(escape_formula, report_row(problem)) for problem in stored_problems(row.problems))
+        lines.writerows(map(escape_formula, cells) for cells in _report_rows(row))
         return response
 
     def _export(self, request: Any, format: str) -> HttpResponseBase:
@@ -161,6 +158,10 @@ class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
     @list_deed("Shopify CSV", Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/shopify")
     def export_shopify(self, request: Any) -> Any:
         return self._export(request, "shopify")
+
+
+def _report_rows(row: ProductImport) -> list[tuple[str, str, str, str]]:
+    return [report_row(Problem(**each)) for each in row.problems]
 
 
 def exported(shop: Shop, format: str, now: datetime) -> FileResponse:

@@ -1,9 +1,7 @@
 """Products of the shop with every row that a file can state, read with one query per table."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import Any
 
 from storefront.catalogue.models import (
     BundleItem,
@@ -47,7 +45,12 @@ def existing_products(shop: Shop, ids: Collection[int], *, lock: bool = False) -
     for name, model in (("variants", Variant), ("media", Media), ("category_links", ProductCategory)):
         for row in model.objects.filter(shop=shop, product__in=ids).order_by(*model._meta.ordering or ["pk"]):
             getattr(found[row.product_id], name).append(row)
-    _add_options(shop, found)
+    values: dict[int, list[OptionValue]] = {}
+    for option in Option.objects.filter(shop=shop, product__in=ids):
+        found[option.product_id].options.append(option)
+        values[option.pk] = found[option.product_id].option_values[option.pk] = []
+    for value in OptionValue.objects.filter(shop=shop, option__in=list(values)) if values else ():
+        values[value.option_id].append(value)
     items = BundleItem.objects.filter(shop=shop, bundle__in=ids).select_related("product", "variant")
     for item in items:
         found[item.bundle_id].bundle_items.append(item)
@@ -56,21 +59,3 @@ def existing_products(shop: Shop, ids: Collection[int], *, lock: bool = False) -
     for product, kind, id, slug in columns:
         found[product].related.setdefault(kind, []).append((id, slug))
     return found
-
-
-def _add_options(shop: Shop, found: dict[int, ExistingProduct]) -> None:
-    options = list(Option.objects.filter(shop=shop, product__in=list(found)))
-    if not options:
-        return
-    values = _grouped(OptionValue.objects.filter(shop=shop, option__product__in=list(found)), "option_id")
-    for option in options:
-        existing = found[option.product_id]
-        existing.options.append(option)
-        existing.option_values[option.pk] = values.get(option.pk, [])
-
-
-def _grouped(rows: Iterable[Any], key: str) -> dict[int, list[Any]]:
-    groups: dict[int, list[Any]] = defaultdict(list)
-    for row in rows:
-        groups[getattr(row, key)].append(row)
-    return groups

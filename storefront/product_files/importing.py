@@ -6,7 +6,7 @@ A batch is one transaction; if the database rejects it, its products are importe
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from typing import Any
 from django.db import DataError, IntegrityError, transaction
 
 from storefront import audit
-from storefront.catalogue import tree
+from storefront.catalogue import rules, tree
 from storefront.catalogue.inventory.ledger import Kind, stock_changes
 from storefront.catalogue.parsing import InvalidValue
 from storefront.kit.bulk_insert import bulk_write_pragmas
@@ -27,7 +27,6 @@ from storefront.product_files.creating import insert_products
 from storefront.product_files.csv_reading import UnreadableFile
 from storefront.product_files.dialect import dialect
 from storefront.product_files.existing import existing_products
-from storefront.product_files.limits import within_limits
 from storefront.product_files.matching import Match, Matcher, link
 from storefront.product_files.new_rows import NewTables, with_new_rows
 from storefront.product_files.opening import OpenedFile, open_source
@@ -43,6 +42,7 @@ from storefront.shops.models import Shop
 # Maximum number of problems, and of changes, in a report. The callbacks get all of them.
 MAX_REPORTED = 1000
 
+LIMITED = ("categories", "media", "variants", "options", "bundle_items")
 COUNTS = ("created", "updated", "skipped", "failed", "conflicts")
 
 Change = dict[str, Any]
@@ -111,10 +111,11 @@ def import_products(
         origin = source_of(shop, source, opened.source, now=now, write=not dry_run) if opened.has_ids else None
         matcher = Matcher(shop, origin, seen, opened.skus)
         related = stack.enter_context(PendingRelations())
-        baselines = Baselines(shop, opened.format, now)
         write, upkeep = not dry_run, stack.enter_context(dialect.Upkeep())
-        callbacks = _Callbacks(on_problem, on_change)
-        run = _Import(shop, now, file.name, update, write, matcher, baselines, related, upkeep, callbacks, pictures)
+        name, baselines = file.name[:100], Baselines(shop, opened.format, now)
+        run = _Import(
+            shop, now, name, update, write, matcher, baselines, related, upkeep, pictures, on_problem, on_change
+        )
         if write:
             # Also after an error, since earlier batches stay imported.
             stack.push(run.audit_on_exit(audit_object or audit.Object("import", None, file.name)))
@@ -129,7 +130,7 @@ def import_products(
 
 
 def _import_batches(run: "_Import", opened: OpenedFile, progress: Progress | None) -> None:
-    results = within_limits(opened.results)
+    results = _within_limits(opened.results)
     if run.write and not run.update:
         results = with_new_rows(results, run.tables)
     with read_ahead.read_batches(results, opened.position, opened.size) as batches:
@@ -139,6 +140,16 @@ def _import_batches(run: "_Import", opened: OpenedFile, progress: Progress | Non
             del read
             if progress:
                 progress(position or opened.size, opened.size, run.report)
+
+
+def _within_limits(results: Iterator[ReadResult]) -> Iterator[ReadResult]:
+    """Replace each product with too many categories, pictures, variants, options or items by a failure."""
+    for parsed in results:
+        problems = []
+        if isinstance(parsed, ParsedProduct):
+            too_many = rules.too_many({name: getattr(parsed, name) for name in LIMITED})
+            problems = [Problem(parsed.line, name, problem) for name, problem in too_many.items()]
+        yield Failure(problems) if problems else parsed
 
 
 @dataclass
@@ -155,29 +166,27 @@ class _Outcome:
     conflicts: list[tuple[ParsedProduct, str]] = field(default_factory=list)
 
 
+@dataclass
 class _Import:
-    def __init__(
-        self,
-        shop: Shop,
-        now: datetime,
-        file: str,
-        update: bool,
-        write: bool,
-        matcher: Matcher,
-        baselines: Baselines,
-        related: PendingRelations,
-        upkeep: dialect.Upkeep,
-        callbacks: "_Callbacks",
-        pictures: PictureRequests | None,
-    ) -> None:
-        self.shop, self.update, self.write, self.callbacks = shop, update, write, callbacks
-        self.now, self.started = now, time.monotonic()
-        self.file = file[:100]  # The reference in the stock ledger.
-        self.matcher, self.source, self.baselines, self.related = matcher, matcher.source, baselines, related
-        self.upkeep, self.pictures = upkeep, pictures
-        self.references, self.tables = References(shop), NewTables(shop, now)
-        self.texts = dialect.later_texts(shop, self.tables.search, upkeep)
-        self.report = Report()
+    """A running import. `file` is its reference in the stock ledger."""
+
+    shop: Shop
+    now: datetime
+    file: str
+    update: bool
+    write: bool
+    matcher: Matcher
+    baselines: Baselines
+    related: PendingRelations
+    upkeep: dialect.Upkeep
+    pictures: PictureRequests | None
+    on_problem: Callable[[Problem], None] | None
+    on_change: Callable[[Change], None] | None
+
+    def __post_init__(self) -> None:
+        self.started, self.report = time.monotonic(), Report()
+        self.references, self.tables = References(self.shop), NewTables(self.shop, self.now)
+        self.texts = dialect.later_texts(self.shop, self.tables.search, self.upkeep)
 
     def import_all(self, results: list[ReadResult]) -> None:
         """Import these results, in the order of the file."""
@@ -199,10 +208,6 @@ class _Import:
             self.upkeep.after_batch(self.report.created)
         except (DataError, IntegrityError, InvalidValue) as error:
             self.references.clear()
-            if self.matcher.look_all_up():
-                # A concurrent change may be the reason why a product was not found.
-                self.import_batch(batch)
-                return
             if len(batch) == 1:
                 self.fail([Problem(batch[0].line, "", _reason(error), key=str(batch[0].keys))])
             for parsed in batch if len(batch) > 1 else ():
@@ -247,7 +252,11 @@ class _Import:
                 outcome.refused.append(parsed)
             else:
                 outcome.created.append(parsed)
-        self._prepare([*outcome.created, *(parsed for parsed, _ in outcome.matched if self.update)])
+        products = [*outcome.created, *(parsed for parsed, _ in outcome.matched if self.update)]
+        if self.write:
+            self.references.resolve(products, self.now)
+        else:
+            self.references.look_up(products)
         if self.update:
             self._update(outcome)
         else:
@@ -266,12 +275,6 @@ class _Import:
             )
             self._link(outcome)
         return outcome
-
-    def _prepare(self, products: list[ParsedProduct]) -> None:
-        if self.write:
-            self.references.resolve(products, self.now)
-        else:
-            self.references.look_up(products)
 
     def _update(self, outcome: _Outcome) -> None:
         matched = [(parsed, match.product) for parsed, match in outcome.matched if match.product]
@@ -301,7 +304,8 @@ class _Import:
 
     def _link(self, outcome: _Outcome) -> None:
         """Store the source's ids of products that were created, or matched by another key."""
-        if self.source is None or self.source.is_own:
+        source = self.matcher.source
+        if source is None or source.is_own:
             return
         created = zip(outcome.created, outcome.created_ids, strict=True)
         ids = [(parsed.keys.external_id, id) for parsed, id in created]
@@ -310,7 +314,7 @@ class _Import:
             for parsed, match in outcome.matched
             if match.product and match.links
         ]
-        link(self.source, [(external, id) for external, id in ids if external])
+        link(source, [(external, id) for external, id in ids if external])
 
     def _count(self, outcome: _Outcome) -> None:
         report = self.report
@@ -378,20 +382,14 @@ class _Import:
         reported = self.report.unchanged if problem.severity == "skipped" else self.report.problems
         if len(reported) < MAX_REPORTED:
             reported.append(problem)
-        if self.callbacks.problem:
-            self.callbacks.problem(problem)
+        if self.on_problem:
+            self.on_problem(problem)
 
     def _add_change(self, change: Change) -> None:
         if len(self.report.changes) < MAX_REPORTED:
             self.report.changes.append(change)
-        if self.callbacks.change:
-            self.callbacks.change(change)
-
-
-@dataclass(frozen=True)
-class _Callbacks:
-    problem: Callable[[Problem], None] | None
-    change: Callable[[Change], None] | None
+        if self.on_change:
+            self.on_change(change)
 
 
 def _reason(error: Exception) -> str:

@@ -23,13 +23,12 @@ from storefront.catalogue import rules
 from storefront.kit.bulk_insert import BulkTable, allocate_ids
 from storefront.product_files.dialect import dialect
 from storefront.product_files.models import ExternalId
-from storefront.product_files.own_products import OwnProducts
 from storefront.product_files.parsed_products import ParsedProduct
-from storefront.product_files.row_store import SeenProducts, TextCounts
+from storefront.product_files.row_store import SeenProducts
 from storefront.product_files.sources import Source
 from storefront.shops.models import Shop
 
-COLUMNS = {"legacy_source_id": "bigint", "sku": "text", "slug": "text", "id": "bigint"}
+COLUMNS = {"sku": "text", "slug": "text", "id": "bigint"}
 
 
 class Found(NamedTuple):
@@ -66,8 +65,6 @@ class _Existing:
     """The existing products that the keys of a batch name."""
 
     by_id: dict[int, Found] = field(default_factory=dict)
-    # Products from releases without sources, by the id that was stored with them.
-    by_legacy_id: dict[int, list[Found]] = field(default_factory=dict)
     by_slug: dict[str, Found] = field(default_factory=dict)
     by_sku: dict[str, list[Found]] = field(default_factory=dict)
     # Products in `by_sku` that have an id in the source.
@@ -85,10 +82,7 @@ class Matcher:
         self, shop: Shop, source: Source | None, seen: SeenProducts, skus: Callable[[], Iterable[str]]
     ) -> None:
         self.shop, self.source, self.seen, self._skus = shop, source, seen, skus
-        self._counts: TextCounts | None = None
-        self._own = OwnProducts(shop)
-        # True while each product that the import has created has the slug that the file states.
-        self._states_slugs = True
+        self._has_counted_skus = False
 
     def match(self, products: Sequence[ParsedProduct]) -> list[Match]:
         """A match for each of the products, given in the order of the file."""
@@ -107,14 +101,9 @@ class Matcher:
         ascending order, none in a dry run, and those that were matched."""
         parsed = [*created, *(parsed for parsed, _ in matched)]
         self.seen.add_keys((key, each.line) for each in parsed for key in self._own_keys(each))
-        self.seen.add_created(ids, [each.line for each in created])
-        self.seen.add_matched((match.product.id, each.line) for each, match in matched if match.product)
-        self._own.add(ids)
-        self._states_slugs = self._states_slugs and all(each.keys.slug for each in created)
-
-    def look_all_up(self) -> bool:
-        """Look up every product from now on. Returns False if that was already so."""
-        return self._own.give_up()
+        self.seen.add_products(zip(ids, (each.line for each in created), strict=False), are_created=True)
+        existing = ((match.product.id, each.line) for each, match in matched if match.product)
+        self.seen.add_products(existing, are_created=False)
 
     def by_source_id(self, ids: set[int]) -> dict[int, int]:
         """The ids of existing products by these ids in the source."""
@@ -125,13 +114,8 @@ class Matcher:
         ids = {each.keys.external_id for each in products if each.keys.external_id}
         if self.source and ids:
             existing.by_id = self._by_id(ids)
-        if self._own.are_alone():
-            products = [parsed for parsed in products if not self._is_known(parsed)]
-        elif self.source and ids:
-            for value, found in self._by_legacy_id(ids - existing.by_id.keys()):
-                existing.by_legacy_id.setdefault(value, []).append(found)
         keys = [parsed.keys for parsed in products]
-        slugs = {slug for parsed in products for slug in _slugs(parsed)}
+        slugs = {slug for parsed in products if (slug := _looked_up_slug(parsed))}
         existing.by_slug = dict(products_by(self.shop, "slug", slugs))
         for sku, found in products_by(self.shop, "sku", {each.sku for each in keys if each.sku}):
             existing.by_sku.setdefault(sku, []).append(found)
@@ -142,17 +126,8 @@ class Matcher:
             linked = ExternalId.objects.filter(source=self.source.pk, product__in=named)
             existing.with_id = named if self.source.is_own else set(linked.values_list("product_id", flat=True))
         candidates = named | {found.id for found in (*existing.by_id.values(), *existing.by_slug.values())}
-        candidates |= {found.id for same in existing.by_legacy_id.values() for found in same}
         existing.lines = self.seen.products(candidates)
         return existing
-
-    def _is_known(self, parsed: ParsedProduct) -> bool:
-        """Returns True if the product's slug and SKU need no look-up: the shop has only products of this import, whose
-        keys are all known."""
-        keys = parsed.keys
-        if not keys.name or (self.source and self.source.is_own):
-            return False
-        return self._states_slugs if keys.slug else bool(keys.external_id or keys.sku)
 
     def _by_id(self, ids: set[int]) -> dict[int, Found]:
         assert self.source
@@ -163,15 +138,6 @@ class Matcher:
         )
         rows = linked.values_list("external_id", "product", "product__slug", "product__sku", "product__name")
         return {external: Found(id, slug, sku, name) for external, id, slug, sku, name in rows}
-
-    def _by_legacy_id(self, ids: set[int]) -> list[tuple[int, Found]]:
-        assert self.source
-        if self.source.is_own:
-            return []
-        found = products_by(self.shop, "legacy_source_id", ids)
-        known = ExternalId.objects.filter(product__in=[product.id for _, product in found])
-        linked = set(known.values_list("product_id", flat=True)) if found else set()
-        return [(value, product) for value, product in found if product.id not in linked]
 
     def _match(self, parsed: ParsedProduct, own_keys: list[str], existing: _Existing) -> Match:
         keys = parsed.keys
@@ -189,7 +155,7 @@ class Matcher:
         keys = parsed.keys
         by_slug = existing.by_slug.get(keys.slug) if keys.slug else None
         named = [each for each in existing.by_sku.get(keys.sku, ()) if not existing.lines.get(each.id, (0, False))[1]]
-        by_id = self._found_by_id(parsed, existing)
+        by_id = existing.by_id.get(keys.external_id or 0)
         if by_id:
             if by_slug and by_slug != by_id:
                 return Match(conflict=f"ID {keys.external_id} is {by_id}, but slug {keys.slug} is {by_slug}")
@@ -209,24 +175,16 @@ class Matcher:
         return self._by_name(parsed, existing)
 
     def _by_name(self, parsed: ParsedProduct, existing: _Existing) -> Match:
-        slugs = _slugs(parsed)
-        found = [existing.by_slug[slug] for slug in slugs if slug in existing.by_slug]
-        same = next((each for each in found if _is_named(each, parsed)), None)
-        if same or not slugs:
-            return Match(same)
-        own = slugs[0]
-        if other := existing.by_slug.get(own):
+        slug = _looked_up_slug(parsed)
+        if not slug:
+            return NEW
+        if other := existing.by_slug.get(slug):
+            if _is_named(other, parsed):
+                return Match(other)
             return Match(conflict=f"the slug of its name is that of {other}; state a slug or an SKU")
-        if line := existing.new_slugs.get(own):
+        if line := existing.new_slugs.get(slug):
             return Match(conflict=f"the product on line {line} has the same slug")
         return NEW
-
-    def _found_by_id(self, parsed: ParsedProduct, existing: _Existing) -> Found | None:
-        id = parsed.keys.external_id
-        if not id:
-            return None
-        agreeing = (found for found in existing.by_legacy_id.get(id, ()) if _agrees(parsed, found))
-        return existing.by_id.get(id) or next(agreeing, None)
 
     def _is_trusted(self, parsed: ParsedProduct, found: Found) -> bool:
         """Returns True if the id identifies the product: its source was named, another key agrees, or the file states
@@ -256,9 +214,10 @@ class Matcher:
 
     def _repeats(self, sku: str) -> bool:
         """Returns True if several products of the file have the SKU."""
-        if self._counts is None:
-            self._counts = self.seen.enter(TextCounts(self._skus()))
-        return self._counts.occurs_again(sku)
+        if not self._has_counted_skus:
+            self.seen.count_texts(self._skus())
+            self._has_counted_skus = True
+        return self.seen.is_repeated(sku)
 
     def _own_keys(self, parsed: ParsedProduct) -> list[str]:
         """The keys that no other product of the file can have."""
@@ -286,15 +245,12 @@ def _described(key: str) -> str:
     return key.replace("\n", ", ")
 
 
-def _slugs(parsed: ParsedProduct) -> list[str]:
-    """The slugs by which the product is looked up: the stated one, or that of its name and then earlier ones if it
-    states no key."""
+def _looked_up_slug(parsed: ParsedProduct) -> str:
+    """The slug by which the product is looked up: the stated one, or that of its name if it states no key."""
     keys = parsed.keys
-    if keys.slug:
-        return [keys.slug]
-    if keys.external_id or keys.sku or not keys.name:
-        return []
-    return list(dict.fromkeys([_slug_of_name(parsed), *rules.earlier_slugs(keys.name, fallback="product")]))
+    if keys.slug or keys.external_id or keys.sku or not keys.name:
+        return keys.slug
+    return _slug_of_name(parsed)
 
 
 def _slug_of_name(parsed: ParsedProduct) -> str:

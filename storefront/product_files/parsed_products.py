@@ -36,6 +36,15 @@ class Problem:
         return f"line {self.line}, {place}: {self.reason}" if place else f"line {self.line}: {self.reason}"
 
 
+REPORT_COLUMNS = ("line", "key", "what", "reason")
+
+
+def report_row(problem: Problem) -> tuple[str, str, str, str]:
+    """The problem as a row of the report: line, key of the product, severity, and the reason with its column."""
+    reason = f"{problem.column}: {problem.reason}" if problem.column else problem.reason
+    return str(problem.line), problem.key, problem.severity, reason
+
+
 class CompactPickle:
     """Pickles an object of two fields or more as its values alone, in two thirds of the time. The reading process
     sends thousands of these objects."""

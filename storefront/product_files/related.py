@@ -1,7 +1,6 @@
 """Up-sells and cross-sells of imported products. A file can refer to products further down, so the references are
 stored on disk and looked up when the file has been read."""
 
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from storefront.catalogue.parsing import quoted
 from storefront.product_files.matching import products_by
 from storefront.product_files.native.members import RELATED
 from storefront.product_files.parsed_products import ParsedProduct, Problem
+from storefront.product_files.row_store import temporary_database
 from storefront.shops.models import Shop
 
 CHUNK_PRODUCTS = 500
@@ -50,9 +50,7 @@ class PendingRelations(AbstractContextManager["PendingRelations"]):
     """The related products that a file states, on disk, with the ids of the file's own products by key."""
 
     def __init__(self) -> None:
-        self._database = sqlite3.connect("", isolation_level=None)
-        self._database.executescript(
-            "PRAGMA journal_mode=OFF; PRAGMA cache_size=-8000; BEGIN;"
+        self._database = temporary_database(
             "CREATE TABLE known (name TEXT, value TEXT, id INTEGER, PRIMARY KEY (name, value, id)) WITHOUT ROWID;"
             "CREATE TABLE stated (product INTEGER, kind TEXT, line INTEGER, counted TEXT, PRIMARY KEY (product, kind))"
             " WITHOUT ROWID;"

@@ -1,6 +1,6 @@
 """Access to a CSV file's rows by column name, independent of the file's headers and their order."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import islice
 from typing import Any
@@ -117,6 +117,16 @@ def unknown_column(position: int, header: str, known: Iterable[str]) -> tuple[st
     if not header:
         return f"column {position + 1}", "has no header; not imported"
     return header, f"is not a known column; not imported.{resembling(header, known)}"
+
+
+def refusal_without(program: str, missing: Sequence[str]) -> str:
+    """The refusal of a file that lacks these columns, which new products need; empty if it lacks none."""
+    if not missing:
+        return ""
+    return (
+        f"The file looks like {program}'s, but has no column {' and no column '.join(missing)}, which new products "
+        "need. It can only update existing products; choose to update them, or upload a complete export."
+    )
 
 
 def resembling(name: str, known: Iterable[str]) -> str:

@@ -40,16 +40,11 @@ def source_names(shop: Shop) -> list[str]:
     return list(ImportSource.objects.filter(shop=shop).order_by("-used_at", "-pk").values_list("name", flat=True)[:20])
 
 
-def last_source(shop: Shop) -> str:
-    """The name of the source that the shop imported from last."""
-    return next(iter(source_names(shop)), DEFAULT)
-
-
 def source_of(shop: Shop, name: str, stated: str, *, now: datetime, write: bool) -> Source:
     """The source of a file with ids: the one that `name` names, or else the one that the file itself states, or else
     the shop's last one. Creates it if `write`."""
     is_named, is_stated = bool(name), bool(stated) and not name
-    name = checked_name(name or stated) or last_source(shop)
+    name = checked_name(name or stated) or next(iter(source_names(shop)), DEFAULT)
     if is_stated and name == shop.domain:
         return Source(name, 0, is_stated=True, is_own=True)
     rows = ImportSource.objects.filter(shop=shop, name=name)

@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from textwrap import fill, indent
 
 import django
 from django.core.exceptions import ImproperlyConfigured
@@ -89,18 +90,10 @@ def overview() -> str:
         lines += [f"  {name:<18}{load_command_class(known[name], name).help}" for name in names if name in known]
         lines.append("")
     listed = {name for names in GROUPS.values() for name in names}
-    lines += ["Django's own commands", *wrap_names(sorted(set(known) - listed)), ""]
+    others = fill(" ".join(sorted(set(known) - listed)), 98)
+    lines += ["Django's own commands", indent(others, "  "), ""]
     lines.append("storefront help COMMAND shows the options of a command.")
     return "\n".join(lines)
-
-
-def wrap_names(names: Sequence[str], width: int = 100) -> list[str]:
-    lines = [" "]
-    for name in names:
-        if len(lines[-1]) + len(name) + 1 > width:
-            lines.append(" ")
-        lines[-1] += f" {name}"
-    return lines
 
 
 def unknown_command(name: str) -> str:

@@ -7,8 +7,11 @@ exits, so that tests which call a command see the exceptions.
 import getpass
 import os
 import socket
-import sys
+import tempfile
 from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -44,11 +47,6 @@ class Command(BaseCommand):
     def write_message(self, text: str) -> None:
         """Write a message for people to stderr."""
         self.stderr.write(text, style_func=str)
-
-    @property
-    def is_in_terminal(self) -> bool:
-        """Whether stderr is a terminal, where progress can be shown."""
-        return sys.stderr.isatty()
 
 
 def system_user() -> str:
@@ -92,3 +90,20 @@ def find_app(slug: str) -> App:
     slugs = list(App.objects.order_by("slug").values_list("slug", flat=True)[:10])
     existing = f"Apps: {', '.join(slugs)}." if slugs else "There are none yet. Create one with storefront createapp."
     raise InvalidFields(errors={"app": [f"No app has the slug {slug}. {existing}"]})
+
+
+@contextmanager
+def replaced_file(path: Path) -> Iterator[Path]:
+    """A temporary file, which only we can read, that replaces `path` at the end, unless an exception is raised. Raises
+    Failed if it cannot be written."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.absolute().parent, prefix=f".{path.name}.")
+        os.close(handle)
+        try:
+            yield Path(name)
+            os.replace(name, path)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise Failed(f"The file {path} cannot be written: {error.strerror}.") from None

@@ -1,7 +1,6 @@
 """`/livez` and `/readyz`, for supervisors and load balancers: on any host, before anything else, and in no log."""
 
 import os
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -11,15 +10,14 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 
+from storefront.kit.middleware import Middleware
+
 LIVE, READY = "/livez", "/readyz"
 OK, AWAY, PENDING, READ_ONLY = "ok", "away", "pending", "read-only"
 
 
-class Health:
+class Health(Middleware):
     """The outermost middleware."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.path_info not in (LIVE, READY):

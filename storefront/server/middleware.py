@@ -1,8 +1,6 @@
 """What every request passes first: its id and the visitor's address behind proxies, its time, the way of API calls, and
 a valid host."""
 
-from collections.abc import Callable
-
 import structlog
 from django.conf import settings
 from django.core.exceptions import DisallowedHost
@@ -10,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseForbidden
 
 from storefront import audit
 from storefront.kit import callers, clock
+from storefront.kit.middleware import Middleware
 from storefront.server.api import frame
 from storefront.server.gate.rejections import BROKEN, POLICY, rejection_page
 from storefront.shops.request import Request
@@ -18,16 +17,12 @@ log = structlog.get_logger(__name__)
 
 VISITOR = audit.Actor(audit.Kind.CUSTOMER)
 
-Next = Callable[[HttpRequest], HttpResponse]
 
-
-class VisitorAddress:
+class VisitorAddress(Middleware):
     """Sets the request's id and the visitor's address from headers of trusted proxies (`kit/callers.py`). If a proxy
     that is not trusted sends such headers, it logs a warning, once: most often a setting is missing."""
 
-    def __init__(self, get_response: Next) -> None:
-        self.get_response = get_response
-        self.has_warned = False
+    has_warned = False
 
     def __call__(self, request: Request) -> HttpResponse:
         request.id = callers.request_id(request.META, settings.TRUSTED_PROXIES)
@@ -37,13 +32,10 @@ class VisitorAddress:
         return self.get_response(request)
 
 
-class RequestFrame:
+class RequestFrame(Middleware):
     """Sets the request's time, and adds its id to the response and to every log line of the request. An API call skips
     the remaining middleware: every answer to it is JSON (R-CALL-1), and it needs no sessions, messages and CSRF checks,
     which would cost time on every call."""
-
-    def __init__(self, get_response: Next) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: Request) -> HttpResponse:
         request.now = clock.now()
@@ -61,11 +53,8 @@ class RequestFrame:
         return frame.answer(request) if frame.is_api(request) else self.get_response(request)
 
 
-class ValidHost:
+class ValidHost(Middleware):
     """Refuses a page request with an invalid `Host` header, before its shop is looked up. The API ignores the host."""
-
-    def __init__(self, get_response: Next) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         try:

@@ -7,7 +7,6 @@ HTTPS our cookies are called `__Host-...`, which browsers accept only from the h
 not valid at another (`server/sessions.py`).
 """
 
-from collections.abc import Callable
 from http.cookies import Morsel
 from typing import cast
 from urllib.parse import urlsplit
@@ -20,12 +19,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.urls import get_script_prefix, set_script_prefix
 from django.utils.functional import SimpleLazyObject
 
+from storefront.kit.middleware import Middleware
 from storefront.shops import places, queries
 from storefront.shops.models import Shop
 from storefront.shops.places import ADMIN, SECURE, SHOP, SINGLE
 from storefront.shops.request import Request
-
-Next = Callable[[HttpRequest], HttpResponse]
 
 # The last part of each cookie's name, by Django's name for the cookie.
 COOKIES = {
@@ -41,12 +39,9 @@ OPEN = ("/static/", "/media/")
 MOVED_SECONDS = 3600
 
 
-class Places:
+class Places(Middleware):
     """Sets a page request's place, with that place's URL patterns, and its shop: by host, or at the secure host by the
     first segment of the path, which then becomes the script prefix."""
-
-    def __init__(self, get_response: Next) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: Request) -> HttpResponse:
         host = request.get_host()
@@ -87,12 +82,9 @@ def _named_in_log(shop: Shop | None) -> Shop | None:
     return shop
 
 
-class SameSiteOnly:
+class SameSiteOnly(Middleware):
     """At the admin and the secure host, refuses requests from other sites' pages, such as for a picture, a frame or a
     form. People may still follow a link. Browsers report this in `Sec-Fetch-*` headers, which pages cannot set."""
-
-    def __init__(self, get_response: Next) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: Request) -> HttpResponse:
         if request.place in (ADMIN, SECURE) and _is_refused_cross_site(request):
@@ -107,12 +99,9 @@ def _is_refused_cross_site(request: Request) -> bool:
     return request.method not in ("GET", "HEAD") or not places.is_navigation(request)
 
 
-class FurtherDomains:
+class FurtherDomains(Middleware):
     """Redirects from the pages of a shop's further domain to the same pages at its own address. Requests to a shop's
     own domain cost nothing for this: only another host is looked up."""
-
-    def __init__(self, get_response: Next) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         return self.get_response(request)
@@ -134,12 +123,9 @@ class FurtherDomains:
         return moved
 
 
-class PlaceCookies:
+class PlaceCookies(Middleware):
     """Translates between Django's name of each cookie and the place's own name, and drops the cookies of other
     places."""
-
-    def __init__(self, get_response: Next) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: Request) -> HttpResponse:
         names = cookie_names(request.place)

@@ -76,10 +76,6 @@ class Previous:
                 self.children.discard(child)
         return not self.children
 
-    def leave_to_parent(self) -> None:
-        """In a child of this program: let go of the lifeline, which its parent still holds."""
-        self.stop()
-
 
 def take_previous() -> Previous | None:
     """The children of the replaced program, if there is one. Only the first call finds them."""

@@ -9,13 +9,13 @@ order, or gets the file, for a day.
 
 import re
 import time
-from collections.abc import Callable
 
 import structlog
 from django.conf import settings
 from django.http import HttpResponse
 
 from storefront.kit import metrics
+from storefront.kit.middleware import Middleware
 from storefront.server.api import frame
 from storefront.server.edge import access_log
 from storefront.shops.request import Request
@@ -25,11 +25,8 @@ _ORDER = re.compile(r"(/orders/[0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-
 _DOWNLOAD = re.compile(r"(/downloads/[0-9-]{0,60})[^/]*")
 
 
-class RequestLog:
+class RequestLog(Middleware):
     """The outermost middleware, so that it measures the whole request and sees the status that is sent."""
-
-    def __init__(self, get_response: Callable[[Request], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: Request) -> HttpResponse:
         started = time.perf_counter()

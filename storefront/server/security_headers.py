@@ -1,15 +1,13 @@
 """The security headers of every response: of pages, the API, files, errors, responses from the edge's memory and the
 gate's rejections."""
 
-from collections.abc import Callable
 from functools import cache
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
+from storefront.kit.middleware import Middleware
 from storefront.website.security import POLICY
-
-Next = Callable[[HttpRequest], HttpResponse]
 
 # Features that none of our pages uses, so that no script in them can.
 PERMISSIONS = ", ".join(
@@ -28,11 +26,8 @@ POLICIES = {
 FILES = (settings.STATIC_URL, settings.MEDIA_URL)
 
 
-class SecurityHeaders:
+class SecurityHeaders(Middleware):
     """Adds the security headers that the response does not set itself."""
-
-    def __init__(self, get_response: Next) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)

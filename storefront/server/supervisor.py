@@ -19,7 +19,6 @@ import structlog
 from setproctitle import setproctitle
 
 from storefront.server import reloading
-from storefront.server.accepting import Handover
 from storefront.server.lifeline import Lifeline
 
 log = structlog.get_logger(__name__)
@@ -103,12 +102,11 @@ class Supervisor:
         metrics: Callable[[], object] | None = None,
         *,
         listening: socket.socket,
-        handover: Handover | None,
         processes: int,
     ) -> None:
         self.web, self.processes = web, processes
         self.others = {"worker": worker, "metrics": metrics}
-        self.listening, self.handover = listening, handover
+        self.listening = listening
         self.stopping, self.asked_to_reload = Event(), Event()
         self.lifeline = Lifeline()
         self.previous = reloading.take_previous()
@@ -130,35 +128,25 @@ class Supervisor:
         while not self.stopping.wait(POLL_SECONDS) and not children[0].has_ended():
             for child in children[1:]:
                 child.restart_if_due()
-            if self.handover:
-                self.handover.answer()
             self._stop_previous_if_ready()
             self._reload_if_asked(children)
-        self._release()
+        self.listening.close()
         stop_all(children, STOP_GRACE_SECONDS)
         return 0 if self.stopping.is_set() else 1
 
-    def _release(self) -> None:
-        """Let go of the listening socket."""
-        if self.handover:
-            self.handover.close()
-        self.listening.close()
-
     def _run_web(self) -> None:
-        self._leave_to_parent()
+        self._leave_previous()
         self.web(lambda: os.write(self.say_ready, b"."))
 
     def _run_beside(self, work: Callable[[], object]) -> None:
-        self._leave_to_parent()
+        self._leave_previous()
         self.listening.close()
         work()
 
-    def _leave_to_parent(self) -> None:
-        """In a child: close what only the supervisor may hold."""
+    def _leave_previous(self) -> None:
+        """In a child: let go of the lifeline of the program that was replaced, which its parent still holds."""
         if self.previous:
-            self.previous.leave_to_parent()
-        if self.handover:
-            self.handover.asked.close()
+            self.previous.stop()
 
     def _stop_previous_if_ready(self) -> None:
         with suppress(BlockingIOError):

@@ -1,7 +1,7 @@
 """The web server: Granian, which passes requests to the gate, in its own process beside the worker's."""
 
 import asyncio
-import ctypes
+import errno
 import fcntl
 import math
 import os
@@ -23,7 +23,7 @@ from django.utils.module_loading import import_string
 from granian._granian import CallbackScheduler, RSGIWorker, SocketHolder, WorkerSignal
 from granian.http import HTTP1Settings
 
-from storefront.server.accepting import BACKLOG, stop_accepting
+from storefront.server.command import Failed
 from storefront.server.lifeline import Lifeline
 from storefront.server.metrics import directory
 from storefront.server.supervisor import POLL_SECONDS, Child, stop_all
@@ -41,13 +41,12 @@ MIN_LIFE_SECONDS = 5.5
 # Directories with temporary files of web processes begin with this.
 TEMPORARY_PREFIX = "storefront-web-"
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+BACKLOG = 1024
+# Seconds for which a start waits for a port: the processes of a supervisor that was killed free it a moment later.
+PORT_SECONDS = 3.0
 # Seconds from the stop signal, after which a process accepts no more connections, until it ends the open ones. Those
 # that it has just accepted send their first request meanwhile, and after each response the connection is closed.
 DRAIN_SECONDS = 0.5
-
-# Options from glibc's <malloc.h>, and their value in bytes.
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
-LARGE_BYTES = 128 * 1024
 
 
 class Scheduler(CallbackScheduler):
@@ -65,14 +64,22 @@ class Scheduler(CallbackScheduler):
         self._schedule_fn = accept_request
 
 
-def return_freed_memory() -> None:
-    """Make this process and its children return freed memory to the system. By default, glibc keeps a heap with large
-    blocks for each thread, and responses of all sizes fragment it: a process took 51 MB of its own instead of 41 after
-    3,000 large ones. The memory of `make bench` shows that."""
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt:
-        for option, value in ((M_ARENA_MAX, 1), (M_MMAP_THRESHOLD, LARGE_BYTES), (M_TRIM_THRESHOLD, LARGE_BYTES)):
-            mallopt(option, value)
+def open_listening(host: str, port: int) -> socket.socket:
+    """The listening socket for this address, which all web processes share: connections wait in it while some of them
+    end and others start. Raises Failed if another program has the port."""
+    deadline = time.monotonic() + PORT_SECONDS
+    while True:
+        try:
+            return socket.create_server(
+                (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=BACKLOG
+            )
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE or time.monotonic() > deadline:
+                raise Failed(
+                    f"Cannot listen on {host}, port {port}: {os.strerror(error.errno or 0)}. "
+                    "Choose another: --port, or PORT=... for make run."
+                ) from None
+        time.sleep(0.1)
 
 
 def most_connections() -> int:
@@ -94,7 +101,6 @@ def serve(
     """Serve the WSGI application with this dotted name until a stop signal. The web processes are forked from this one,
     which has loaded all modules. Each calls `on_ready` when it accepts connections. One that ends is started again; if
     it then ends within MIN_LIFE_SECONDS, all stop."""
-    return_freed_memory()
     stopping, lifeline = Event(), Lifeline()
     for number in STOP_SIGNALS:
         signal.signal(number, lambda *_: stopping.set())
@@ -156,3 +162,16 @@ def _run_web_process(listening: socket.socket, target: str, threads: int, on_rea
         fcntl.flock(os.open(tempfile.tempdir, os.O_RDONLY), fcntl.LOCK_SH)
         worker.serve_str(Scheduler(loop, gate.accept_request), loop, stopping)
         loop.run_forever()
+
+
+def stop_accepting(listening: socket.socket) -> None:
+    """Accept no more connections in this process; others that share the socket still do.
+
+    The server has no way to stop accepting and keep its connections. So the socket's descriptor is replaced by that of
+    a socket that nobody connects to.
+    """
+    with socket.socket(listening.family) as silent:
+        silent.bind(("::1" if listening.family == socket.AF_INET6 else "127.0.0.1", 0))
+        silent.listen(1)
+        silent.setblocking(False)
+        os.dup2(silent.fileno(), listening.fileno())

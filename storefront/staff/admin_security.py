@@ -1,9 +1,8 @@
 """The Content-Security-Policy of the admin's pages."""
 
-from collections.abc import Callable
-
 from django.http import HttpResponse
 
+from storefront.kit.middleware import Middleware
 from storefront.shops.places import ADMIN, SINGLE
 from storefront.shops.request import Request
 
@@ -34,11 +33,8 @@ def _header(policy: dict[str, str]) -> str:
 _HEADER = _header(POLICY)
 
 
-class AdminSecurity:
+class AdminSecurity(Middleware):
     """Adds the Content-Security-Policy to every response of the admin, refusals and errors included."""
-
-    def __init__(self, get_response: Callable[[Request], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: Request) -> HttpResponse:
         response = self.get_response(request)

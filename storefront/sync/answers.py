@@ -28,33 +28,26 @@ def answer_run(request: Request, source: Source, asked: CopyQuery, name: str = "
     answer = feed.read(source, asked.after or "", count=asked.per_page, now=request.now)
     # No two answers are the same, so they are not cached (R-SYNC-13).
     body = (
-        f'{{"{name}":[{",".join(answer.records_json)}],"deleted":{deleted_json(answer.deleted)},'
+        f'{{"{name}":[{",".join(answer.records_json)}],"deleted":{orjson.dumps(_records(answer.deleted)).decode()},'
         f'"next":{orjson.dumps(answer.next).decode()}}}'
     )
     return HttpResponse(body, content_type=JSON, headers={"Cache-Control": "no-store"})
 
 
-def deleted_json(deleted: Sequence[Deletion] | None) -> str:
-    return orjson.dumps(None if deleted is None else [each.record for each in deleted]).decode()
-
-
 def deleted_beside(source: Source, asked: CopyQuery, *, now: datetime) -> dict[str, Any]:
     """The arguments of `envelope` for the member `deleted` of a page: none without `updated_since` (R-SYNC-11)."""
-    if asked.updated_since is None:
-        return {}
-    deleted, total = _deleted_of_page(source, asked, now)
-    return {"deleted": deleted_json(deleted), "deleted_total": total}
+    member, total = deleted_of_app(source, asked, now=now)
+    return {"deleted": orjson.dumps(member["deleted"]).decode(), "deleted_total": total} if member else {}
 
 
 def deleted_of_app(source: Source, asked: CopyQuery, *, now: datetime) -> tuple[dict[str, Any], int]:
     """Like `deleted_beside`, for the App API: the member, if any, and how many entries all pages have."""
     if asked.updated_since is None:
         return {}, 0
-    deleted, total = _deleted_of_page(source, asked, now)
-    return {"deleted": None if deleted is None else [each.record for each in deleted]}, total
-
-
-def _deleted_of_page(source: Source, asked: CopyQuery, now: datetime) -> tuple[Sequence[Deletion] | None, int]:
-    assert asked.updated_since is not None
     start = min((asked.page - 1) * asked.per_page, MAX_ID)
-    return feed.deleted_since(source, asked.updated_since, start=start, count=asked.per_page, now=now)
+    deleted, total = feed.deleted_since(source, asked.updated_since, start=start, count=asked.per_page, now=now)
+    return {"deleted": _records(deleted)}, total
+
+
+def _records(deleted: Sequence[Deletion] | None) -> list[dict[str, Any]] | None:
+    return None if deleted is None else [each.record for each in deleted]

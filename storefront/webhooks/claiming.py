@@ -79,8 +79,9 @@ def claim(slots: Mapping[int, int], *, lease: str, now: datetime) -> list[Messag
     """
     if not slots:
         return []
+    params = {"lease": lease, "until": _to_db_time(now + LEASE), "now": _to_db_time(now)}
     with transaction.atomic():
-        ids = _lease_due(slots, lease=lease, now=now)
+        ids = dialect.lease_due(slots, params)
     deliveries = Delivery.objects.filter(pk__in=ids).select_related("event").order_by("id")
     messages, paused, undispatched, unsignable, secrets = [], [], [], [], SecretCache(now)
     for delivery in deliveries.prefetch_related("registration", "shop", "installation__app"):
@@ -101,11 +102,6 @@ def claim(slots: Mapping[int, int], *, lease: str, now: datetime) -> list[Messag
     if unsignable:
         _postpone_until_key(unsignable, lease=lease, now=now)
     return messages
-
-
-def _lease_due(slots: Mapping[int, int], *, lease: str, now: datetime) -> list[int]:
-    params = {"lease": lease, "until": _to_db_time(now + LEASE), "now": _to_db_time(now)}
-    return dialect.lease_due(slots, params)
 
 
 @transaction.atomic

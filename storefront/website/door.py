@@ -1,6 +1,5 @@
 """The password page of a shop whose doors are closed (`staff/doors.py`)."""
 
-from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -12,6 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from storefront.checkout.forms import CheckoutForm
 from storefront.kit.api.http import SeeOther
+from storefront.kit.middleware import Middleware
 from storefront.shops.places import local_path, page_url
 from storefront.shops.request import Request
 from storefront.shops.throttle import TooManyTries
@@ -38,11 +38,8 @@ class PasswordForm(CheckoutForm):
     )
 
 
-class Door:
+class Door(Middleware):
     """Middleware: instead of the pages of a closed shop, visitors who were not let in see the password page."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         return self.get_response(request)

@@ -1,12 +1,13 @@
 """The Content-Security-Policy of the shop's pages."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from storefront.apps.scripts import PageScripts, page_scripts
+from storefront.kit.middleware import Middleware
 from storefront.shops.places import ADMIN, SECURE, SHOP, SINGLE, origin_of
 
 POLICY = {
@@ -27,15 +28,12 @@ OF_ALLOWED_HOSTS = ("script-src", "connect-src", "style-src")
 OTHERS = {SINGLE: ("/admin/", "/api/", "/media/"), ADMIN: ("/admin/", "/media/")}
 
 
-class PageSecurity:
+class PageSecurity(Middleware):
     """Middleware that adds a Content-Security-Policy to every page that does not set one itself.
 
     The policy is strict. On pages that include apps' scripts, it permits scripts of the allowed hosts (R-APP-29), and
     browsers report what it blocks.
     """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)

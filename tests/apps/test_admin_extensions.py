@@ -5,8 +5,6 @@ from datetime import timedelta
 
 import pytest
 from aiohttp import web
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from storefront.apps.call_statistics import percentile
@@ -15,7 +13,7 @@ from storefront.apps.models import Extension, ExtensionCall
 from storefront.kit import clock
 from tests.factories.apps import install, make_app
 from tests.receiver import receiving
-from tests.staff import admin_url, make_staff, open_desk
+from tests.staff import admin_url
 
 pytestmark = pytest.mark.slow
 
@@ -25,9 +23,8 @@ def extension(shop):
     return make(shop)
 
 
-def make(shop, url: str = "https://app.example.com/blocks", slug: str | None = None) -> Extension:
-    app = make_app(slug, name="Gift notes") if slug is None else make_app(slug)
-    installation = install(shop, app=app).installation
+def make(shop, url: str = "https://app.example.com/blocks") -> Extension:
+    installation = install(shop, app=make_app(name="Gift notes")).installation
     given = {"type": "checkout_block", "callback_url": url, "timeout_ms": 1000, "now": clock.now()}
     return register_extension(shop=shop, installation_id=installation.pk, **given)[0]
 
@@ -89,18 +86,6 @@ def test_the_list_shows_the_state_of_each_block(desk, extension, state, words):
     assert words in text(desk.page(extension))
 
 
-def test_the_list_takes_as_many_queries_for_many_blocks(desk, shop, extension, django_assert_num_queries):
-    url = admin_url(Extension, "changelist")
-    desk.get(url)
-    with CaptureQueriesContext(connection) as counted:
-        desk.get(url)
-    for number in range(5):
-        make(shop, slug=f"app-of-{number}")
-    with django_assert_num_queries(len(counted)):
-        answer = desk.get(url)
-    assert len(answer.context["cl"].result_list) == 6
-
-
 def test_turning_a_block_off_changes_nothing_else(desk, extension):
     answer = desk.fill(extension, is_active="", callback_url="https://evil.example/", timeout_ms="10000")
     assert answer.status_code == 302
@@ -144,19 +129,6 @@ class TestPreview:
             desk.post(preview(extension))
         row = Extension.objects.get()
         assert (row.failures_in_a_row, row.asked_again_at) == (0, None)
-
-    def test_another_shops_extension_is_not_called(self, desk, other_shop):
-        with receiving() as receiver:
-            foreign = make(other_shop, receiver.url)
-            assert desk.post(preview(foreign)).status_code == 404
-            assert desk.get(preview(foreign)).status_code == 404
-            assert receiver.received.empty()
-
-    def test_staff_who_do_not_own_the_shop_cannot_preview(self, shop, extension):
-        desk = open_desk(make_staff(shop, "ben", "manager"))
-        assert desk.post(preview(extension)).status_code == 403
-        assert desk.page(extension).status_code == 403
-        assert not ExtensionCall.objects.exists()
 
 
 def test_percentiles():

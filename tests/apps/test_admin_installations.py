@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from storefront.apps import actions
-from storefront.apps.models import ExtensionCall
+from storefront.apps.models import Extension, ExtensionCall
 from storefront.installations.models import App, Installation
 from storefront.kit import clock
 from storefront.shops.models import ApiToken, User
@@ -14,6 +14,7 @@ from storefront.webhooks.models import Attempt, Delivery
 from tests.apps.test_uninstalling import register_everything
 from tests.client import ApiClient
 from tests.factories.apps import install, make_app
+from tests.server.admin_rows import ROWS
 from tests.staff import admin_url, open_desk
 
 
@@ -56,14 +57,15 @@ def test_the_list_offers_what_is_not_installed_here(desk, row, other_shop):
     assert [app.name for app in answer.context_data["available"]] == ["Gift notes", "Reviews"]
 
 
-def test_the_list_takes_as_many_queries_for_many_apps(desk, shop, django_assert_num_queries):
-    url = admin_url(Installation, "changelist")
-    install(shop)
+@pytest.mark.parametrize("model", [Installation, Extension])
+def test_the_list_takes_as_many_queries_for_many(desk, shop, django_assert_num_queries, model):
+    url = admin_url(model, "changelist")
+    ROWS[model](shop)
     desk.get(url)
     with CaptureQueriesContext(connection) as counted:
         desk.get(url)
     for _ in range(5):
-        install(shop)
+        ROWS[model](shop)
     with django_assert_num_queries(len(counted)):
         answer = desk.get(url)
     assert len(answer.context["cl"].result_list) == 6

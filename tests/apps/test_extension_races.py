@@ -6,7 +6,7 @@ import pytest
 from aiohttp import web
 
 from storefront.apps import actions, rendering
-from storefront.apps.extensions import delete_extension, register_extension
+from storefront.apps.extensions import register_extension
 from storefront.apps.models import Extension, ExtensionCall
 from storefront.kit import clock
 from tests.factories.apps import install
@@ -60,20 +60,6 @@ def test_one_of_many_concurrent_requests_calls_after_the_pause(shop, broken):
     Extension.objects.update(failures_in_a_row=5, asked_again_at=NOW)
     assert run_concurrently(*[lambda: fetch(shop, NOW + timedelta(seconds=1))] * 8) == [[]] * 8
     assert broken.received.qsize() == 1
-
-
-def test_an_extension_can_be_deleted_during_concurrent_calls(shop, app, waiting_slots):
-    async def answer(_):
-        return web.json_response({"html": "last"})
-
-    with receiving(answer) as receiver:
-        for _ in range(5):
-            extension = extend(app, receiver.url)
-            end = {"shop": shop, "installation_id": app.installation.pk, "extension_id": extension.pk, "now": NOW}
-            shown, gone = run_concurrently(lambda: fetch(shop), lambda end=end: delete_extension(**end))
-            assert [block.html for block in shown] in (["last"], [])
-            assert gone is None
-    assert not ExtensionCall.objects.exists()
 
 
 def test_an_app_can_be_uninstalled_during_a_call(shop, waiting_slots):

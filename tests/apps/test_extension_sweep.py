@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from storefront.apps import jobs
+from storefront.apps import call_statistics
 from storefront.apps.extensions import register_extension
 from storefront.apps.models import Extension, ExtensionCall
 from storefront.kit import clock
@@ -36,17 +36,17 @@ def call(extension: Extension, *ages: timedelta) -> None:
 
 def test_deletes_calls_older_than_a_week(extension):
     call(extension, timedelta(days=7), timedelta(days=7, seconds=1), timedelta(days=30))
-    assert jobs.delete_old_extension_calls(now=NOW, limit=500) == 2
+    assert call_statistics.delete_old_extension_calls(now=NOW, limit=500) == 2
     assert ExtensionCall.objects.get().called_at == NOW - timedelta(days=7)
 
 
 def test_keeps_the_last_calls_of_each_extension(shop, extension, monkeypatch):
-    monkeypatch.setattr(jobs, "MAX_CALLS_KEPT", 3)
+    monkeypatch.setattr(call_statistics, "MAX_CALLS_KEPT", 3)
     other = make(shop)
     for each in (extension, other):
         call(each, *[timedelta(minutes=age) for age in range(5)])
     call(other)
-    assert jobs.delete_old_extension_calls(now=NOW, limit=500) == 4
+    assert call_statistics.delete_old_extension_calls(now=NOW, limit=500) == 4
     kept = ExtensionCall.objects.filter(extension=extension).values_list("called_at", flat=True)
     assert min(kept) == NOW - timedelta(minutes=2)
     assert ExtensionCall.objects.filter(extension=other).count() == 3
@@ -54,10 +54,10 @@ def test_keeps_the_last_calls_of_each_extension(shop, extension, monkeypatch):
 
 def test_deletes_at_most_one_batch(extension):
     call(extension, *[timedelta(days=8)] * 5)
-    assert jobs.delete_old_extension_calls(now=NOW, limit=3) == 3
-    assert jobs.delete_old_extension_calls(now=NOW, limit=3) == 2
-    assert jobs.delete_old_extension_calls(now=NOW, limit=3) == 0
+    assert call_statistics.delete_old_extension_calls(now=NOW, limit=3) == 3
+    assert call_statistics.delete_old_extension_calls(now=NOW, limit=3) == 2
+    assert call_statistics.delete_old_extension_calls(now=NOW, limit=3) == 0
 
 
 def test_the_worker_runs_the_sweep(extension):
-    assert jobs.delete_old_extension_calls in [sweep.batch for sweep in SWEEPS]
+    assert call_statistics.delete_old_extension_calls in [sweep.batch for sweep in SWEEPS]

@@ -121,6 +121,7 @@ def test_a_replaced_token_is_stored_encrypted_until_it_is_delivered_or_the_app_i
     row = Delivery.objects.get(kind="token")
     assert row.sealed_message
     assert token.encode() not in bytes(row.sealed_message)
+    assert installed.token.encode() not in bytes(Delivery.objects.get(kind="install").sealed_message)
     actions.uninstall_app(shop=shop, installation=installed.installation, now=clock.now())
     row.refresh_from_db()
     assert (row.status, row.sealed_message) == ("cancelled", None)

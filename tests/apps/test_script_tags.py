@@ -4,11 +4,7 @@ import re
 
 import pytest
 
-from storefront.apps.actions import uninstall_app
 from storefront.apps.models import ScriptTag
-from storefront.apps.scripts import MAX_SCRIPT_TAGS
-from storefront.kit import clock
-from tests.answers import without_id
 from tests.factories.apps import install
 from tests.races import run_concurrently
 
@@ -95,13 +91,6 @@ def test_refuses_invalid_fields(app, field, given):
     assert not ScriptTag.objects.exists()
 
 
-@pytest.mark.parametrize("field", ["src", "location"])
-def test_refuses_missing_fields(app, field):
-    body = new()
-    del body[field]
-    assert app.api.post("/script-tags", body).json()["errors"] == {field: [f"{field} is required."]}
-
-
 @pytest.mark.parametrize("url", ["http://app.example.com/", "https://127.0.0.1/", "https://[::1]/x.js"])
 def test_in_production_a_script_is_public_https(app, url, settings):
     settings.ALLOW_PRIVATE_CALLBACKS = False
@@ -118,70 +107,6 @@ def test_a_script_tag_is_deleted(app):
     assert app.api.delete(f"/script-tags/{id}").status_code == 404
 
 
-def test_another_apps_script_tag_is_listed_but_not_deleted(app, shop):
-    other = install(shop, "write_script_tags")
-    record = other.api.post("/script-tags", new()).json()["script_tag"]
-    assert app.api.get("/script-tags").json() == {"script_tags": [record]}
-    assert app.api.delete(f"/script-tags/{record['id']}").status_code == 404
-    assert ScriptTag.objects.count() == 1
-
-
-def test_another_shops_script_tag_is_neither_listed_nor_deleted(app, other_shop):
-    other = install(other_shop, "write_script_tags")
-    id = other.api.post("/script-tags", new()).json()["script_tag"]["id"]
-    assert app.api.get("/script-tags").json() == {"script_tags": []}
-    refused, unknown = app.api.delete(f"/script-tags/{id}"), app.api.delete("/script-tags/999999")
-    assert without_id(refused) == without_id(unknown)
-    assert refused.status_code == 404
-    assert ScriptTag.objects.count() == 1
-
-
-@pytest.mark.parametrize("id", ["0", "-1", "x", "1.5", "9007199254740992", "9" * 40, "%20"])
-def test_an_invalid_id_is_a_404(app, id):
-    assert app.api.delete(f"/script-tags/{id}").status_code == 404
-
-
-def test_listing_needs_no_scope_and_writing_its_own(shop):
-    app = install(shop, "read_shop")
-    assert app.api.get("/script-tags").status_code == 200
-    for refused in (app.api.post("/script-tags", new()), app.api.delete("/script-tags/1")):
-        assert refused.status_code == 403
-        assert refused.json()["required_scopes"] == ["write_script_tags"]
-
-
-def test_a_shops_own_token_is_refused(api):
-    api.prefix = "/api/apps"
-    assert api.get("/script-tags").status_code == 401
-    assert api.post("/script-tags", new()).status_code == 401
-
-
-@pytest.mark.rule("R-LIM-12")
-def test_refuses_more_than_the_limit(app, shop):
-    for number in range(MAX_SCRIPT_TAGS):
-        assert app.api.post("/script-tags", new(src=f"{SRC}?{number}")).status_code == 201
-    assert app.api.post("/script-tags", new()).json()["code"] == "too_many_script_tags"
-    assert app.api.post("/script-tags", new(src=f"{SRC}?0")).status_code == 200
-    assert install(shop, "write_script_tags").api.post("/script-tags", new()).status_code == 201
-
-
-def test_the_number_of_queries_does_not_grow_with_the_list(app, django_assert_max_num_queries):
-    for number in range(5):
-        app.api.post("/script-tags", new(src=f"{SRC}?{number}"))
-    with django_assert_max_num_queries(2):
-        listed = app.api.get("/script-tags").json()["script_tags"]
-    assert [tag["src"] for tag in listed] == [f"{SRC}?{number}" for number in range(5)]
-
-
-def test_the_uninstall_deletes_only_the_apps_scripts_and_hosts(app, shop):
-    other = install(shop, "write_script_tags")
-    for each in (app, other):
-        each.api.post("/script-tags", new())
-    uninstall_app(shop=shop, installation=app.installation, now=clock.now())
-    assert [tag["app_installation_id"] for tag in other.api.get("/script-tags").json()["script_tags"]] == [
-        other.installation.pk
-    ]
-
-
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_registrations_of_one_tag_create_one(shop):
     app = install(shop, "write_script_tags")
@@ -191,25 +116,3 @@ def test_concurrent_registrations_of_one_tag_create_one(shop):
         assert sorted(answer.status_code for answer in answers) == [200, 200, 200, 201]
         assert len({answer.json()["script_tag"]["id"] for answer in answers}) == 1
     assert ScriptTag.objects.count() == 5
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_registration_during_the_uninstall_leaves_nothing(shop):
-    for _ in range(5):
-        app = install(shop, "write_script_tags")
-        run_concurrently(
-            lambda app=app: app.api.post("/script-tags", new()),
-            lambda app=app: uninstall_app(shop=shop, installation=app.installation, now=clock.now()),
-        )
-        assert not ScriptTag.objects.filter(installation=app.installation).exists()
-
-
-@pytest.mark.django_db(transaction=True)
-def test_concurrent_registrations_do_not_exceed_the_limit(shop):
-    app = install(shop, "write_script_tags")
-    for number in range(MAX_SCRIPT_TAGS - 1):
-        app.api.post("/script-tags", new(src=f"{SRC}?{number}"))
-    run_concurrently(
-        *[lambda number=number: app.api.post("/script-tags", new(src=f"{SRC}?a{number}")) for number in range(4)]
-    )
-    assert ScriptTag.objects.count() == MAX_SCRIPT_TAGS

@@ -82,27 +82,12 @@ def test_pending_deliveries_are_cancelled_and_a_last_one_is_sent(shop):
     assert (last.topic, last.address) == ("app.uninstalled", installed.installation.app.install_url)
 
 
-def test_the_last_delivery_goes_to_the_apps_webhook_for_it(shop):
-    installed = install(shop)
-    register_everything(installed, topic="app.uninstalled")
-    uninstall(installed)
-    assert Delivery.objects.get(kind="uninstall").address == "https://app.example.com/hook"
-
-
 def test_the_last_delivery_is_signed_with_the_old_secret(shop):
     installed = install(shop)
     uninstall(installed)
     stored = Installation.objects.get()
     assert stored.uninstalled_at is not None
     assert stored.signing_secrets(clock.now()) == [installed.secret]
-
-
-def test_the_uninstall_is_in_the_feed(shop):
-    installed = install(shop, app=make_app("gifts"))
-    uninstall(installed)
-    event = Event.objects.get()
-    assert (event.shop, event.topic) == (shop, "app.uninstalled")
-    assert event.data == {"id": installed.installation.pk, "app": "gifts"}
 
 
 def test_refuses_a_second_uninstall(shop):

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings as django_settings
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from storefront.server.origins import cookie_names
 from storefront.shops.models import Shop
@@ -18,10 +18,14 @@ from tests.pricing.rows import make_rate
 from tests.shops.factories import make_shop
 from tests.staff import make_staff, session_of
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+# bin/test.py names a faster one for `make test`.
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chromium-headless-shell")
+CHROMIUM = next(filter(None, map(shutil.which, (os.environ.get("TEST_BROWSER", ""), *BROWSERS))), None)
 SWITCHES = "no-sandbox disable-gpu disable-quic no-first-run disable-background-networking disable-component-update"
-# Host names of the tests. Browsers resolve names under localhost by themselves.
-RESOLVER = "host-resolver-rules=MAP shop.test 127.0.0.1,MAP *.shop.test 127.0.0.1"
+# Host names of the tests. Browsers resolve names under localhost by themselves. No other host can be reached.
+OWN_HOSTS = "MAP shop.test 127.0.0.1,MAP *.shop.test 127.0.0.1"
+NO_OTHERS = "MAP * ~NOTFOUND,EXCLUDE localhost,EXCLUDE *.localhost,EXCLUDE 127.0.0.1"
+RESOLVER = f"host-resolver-rules={OWN_HOSTS},{NO_OTHERS}"
 ARGUMENTS = [f"--{switch}" for switch in [*SWITCHES.split(), "disable-sync", RESOLVER]]
 WIDE, NARROW = 1280, 390
 # Milliseconds. A machine that others use too stands still for seconds at times.
@@ -59,11 +63,12 @@ def own_hosts(live_server, settings) -> None:
 class Visitor:
     """A visitor with a browser. `expects` contains the error statuses that the test causes on purpose."""
 
-    def __init__(self, context: BrowserContext, address: str, pictures) -> None:
+    def __init__(self, context: BrowserContext, address: str, pictures: Path | None) -> None:
         self.context, self.address, self.pictures = context, address, pictures
         self.complaints: list[str] = []
         self.expects: set[int] = set()
-        context.route("**/*", self._block_other_hosts)
+        # Listening, since a route would turn the browser's cache off.
+        context.on("request", self._note_other_hosts)
         self.page: Page = context.new_page()
         self.page.set_default_timeout(PATIENCE)
         self.page.on("console", self._listen)
@@ -74,32 +79,30 @@ class Visitor:
         return self.page
 
     def photograph(self, name: str) -> None:
-        """Take a screenshot of the whole page, which must not be wider than the window."""
+        """Expect the page to be no wider than the window. Take a screenshot of it where a folder is named for them."""
         self.page.wait_for_load_state("networkidle")
         wider = self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
         assert wider <= 0, f"{name} is {wider} pixels too wide"
-        width = self.page.evaluate("window.innerWidth")
-        self.page.screenshot(path=self.pictures / f"{name}-{width}.png", full_page=True)
+        if self.pictures:
+            width = self.page.evaluate("window.innerWidth")
+            self.page.screenshot(path=self.pictures / f"{name}-{width}.png", full_page=True)
 
     def _listen(self, message: ConsoleMessage) -> None:
         expected = any(f"status of {status} " in message.text for status in self.expects)
         if message.type in ("error", "warning") and not expected:
             self.complaints.append(f"{message.text} ({message.location.get('url')})")
 
-    def _block_other_hosts(self, route: Route) -> None:
-        host = urlsplit(route.request.url).hostname or ""
-        if host == "127.0.0.1" or host.split(".")[-1] in ("localhost", "test"):
-            route.continue_()
-        else:
-            self.complaints.append(f"asked for {route.request.url}")
-            route.abort()
+    def _note_other_hosts(self, request: Request) -> None:
+        host = urlsplit(request.url).hostname or ""
+        if host and host != "127.0.0.1" and host.split(".")[-1] not in ("localhost", "test"):
+            self.complaints.append(f"asked for {request.url}")
 
 
 @pytest.fixture
-def browse(chromium, tmp_path_factory):
+def browse(chromium):
     """`browse(url, width=390)` opens a browser as a Visitor of that URL. At the end, there must be no complaints."""
     given = os.environ.get("STOREFRONT_SCREENSHOTS")
-    pictures = Path(given) if given else tmp_path_factory.mktemp("screenshots")
+    pictures = Path(given) if given else None
     visitors: list[Visitor] = []
 
     def open_browser(url: str, width: int = WIDE, **given) -> Visitor:

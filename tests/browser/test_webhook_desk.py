@@ -4,10 +4,9 @@ import pytest
 from playwright.sync_api import expect
 
 from storefront.webhooks.models import Delivery
-from tests.factories.apps import install
 from tests.receiver import receiving
 from tests.staff import admin_url, make_staff
-from tests.webhooks.factories import delivering, register, wait_until
+from tests.webhooks.factories import delivering, listener, register, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -22,8 +21,7 @@ def test_tests_a_webhook(street, visit, settings):
     page.get_by_label("Password").fill("lighthouse-1")
     with page.expect_navigation():
         page.get_by_role("button", name="Sign in").click()
-    app = install(street, "read_orders")
-    Delivery.objects.all().delete()
+    app = listener(street, "read_orders")
     with receiving() as receiver, delivering():
         page = merchant.open(admin_url(register(app, f"{receiver.url}/hook"), "change"))
         merchant.photograph("webhook")

@@ -1,8 +1,10 @@
 """Shops whose words are all frequent, and what their searches find."""
 
+from collections.abc import Iterator
 from datetime import timedelta
 from random import Random
 
+import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -24,11 +26,14 @@ SEARCHES = [*WORDS, "harb", "ston", "blue mug", "mugs tea", "zzz", "blue zzz", "
 SEARCHES += ["teas", "blues mug", "harbours stone"]
 
 
-def make_all_frequent(monkeypatch) -> None:
+@pytest.fixture(autouse=True)
+def make_all_frequent(monkeypatch) -> Iterator[None]:
     """Every shop is large, and every word frequent."""
     monkeypatch.setattr(known_matches, "LARGE_SHOP", 1)
     monkeypatch.setattr(frequent_words, "LARGE_SHOP", 1)
     monkeypatch.setattr(frequent_words, "MIN_TEXTS", 1)
+    listing.clear_caches()
+    yield
     listing.clear_caches()
 
 

@@ -7,33 +7,6 @@ from tests.catalogue.factories import make_category, make_product
 from tests.shops.factories import NOW
 
 
-def test_a_category_is_created_with_slug_and_bounds(shop):
-    kitchen = actions.create_category(shop=shop, now=NOW, name="Kitchen & Bath")
-    cups = actions.create_category(shop=shop, now=NOW, name="Cups", parent=kitchen.id, description="For tea")
-    assert (kitchen.slug, cups.slug, cups.parent_id, cups.description) == (
-        "kitchen-bath",
-        "cups",
-        kitchen.id,
-        "For tea",
-    )
-    kitchen.refresh_from_db()
-    assert (kitchen.lft, cups.lft, cups.rgt, kitchen.rgt) == (1, 2, 3, 4)
-
-
-def test_a_move_includes_subcategories(shop):
-    kitchen, garden = make_category(shop, "Kitchen"), make_category(shop, "Garden")
-    cups = make_category(shop, "Cups", kitchen)
-    mugs = make_category(shop, "Mugs", cups)
-    actions.update_category(shop=shop, category=cups, now=NOW, parent=garden)
-    order = list(Category.objects.filter(shop=shop).order_by("lft").values_list("slug", flat=True))
-    assert order == ["kitchen", "garden", "cups", "mugs"]
-    mugs.refresh_from_db()
-    assert mugs.parent_id == cups.id
-    actions.update_category(shop=shop, category=cups, now=NOW, parent=None)
-    cups.refresh_from_db()
-    assert cups.parent_id is None
-
-
 def test_refuses_to_move_a_category_under_itself(shop):
     kitchen = make_category(shop, "Kitchen")
     cups = make_category(shop, "Cups", kitchen)

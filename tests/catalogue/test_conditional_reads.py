@@ -10,6 +10,7 @@ def mug(shop):
     return make_product(shop, "Mug", categories=(make_category(shop, "Cups"),))
 
 
+@pytest.mark.rule("R-CAT-38")
 @pytest.mark.parametrize("path", PATHS)
 def test_an_unchanged_body_is_not_sent_again(api, mug, path):
     first = api.get(path)

@@ -18,7 +18,6 @@ from storefront.catalogue.models import (
 )
 from storefront.catalogue.postgresql import deferred_totals
 from storefront.listing import frequent_words, queries
-from storefront.listing import page as listing
 from storefront.listing.page import RELEVANCE
 from storefront.listing.verifying import deviations
 from tests.catalogue.factories import make_category, make_product, make_variant
@@ -32,22 +31,15 @@ from tests.catalogue.frequent_words import (
     fill,
     found,
     looks_at_texts,
-    make_all_frequent,
     statements_of,
 )
+from tests.catalogue.frequent_words import make_all_frequent as make_all_frequent
 from tests.shops.factories import NOW
 
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite's shops are small enough without"),
 ]
-
-
-@pytest.fixture(autouse=True)
-def frequent(monkeypatch):
-    make_all_frequent(monkeypatch)
-    yield
-    listing.clear_caches()
 
 
 def test_searches_find_the_same_by_bitmaps(shop, other_shop):

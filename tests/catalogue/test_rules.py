@@ -36,20 +36,6 @@ def test_a_slug_keeps_the_letters_of_its_name(name, slug):
     assert rules.slug_of(name) == slug
 
 
-@pytest.mark.parametrize(
-    ("name", "slugs"),
-    [
-        ("Large mug", []),
-        ("Кружка XL", ["xl"]),
-        ("Кружка", ["кружка"]),
-        ("Große Tasse", ["grosse-tasse", "groe-tasse"]),
-        ("१२", ["item-१२"]),
-    ],
-)
-def test_knows_the_slugs_that_names_got_earlier(name, slugs):
-    assert rules.earlier_slugs(name) == slugs
-
-
 @pytest.mark.parametrize("text", ["", ".", "..", "a b", "a/b", "a?b", "a#b", "a%b", "a\0b", "a\nb", "x" * 256])
 def test_refuses_slugs_that_a_url_cannot_contain(text):
     assert not rules.is_slug(text)

@@ -103,33 +103,33 @@ def test_stock_can_be_below_zero_with_backorders_or_untracked(shop, app, given):
     assert adjusted(app, product_id=mug.pk, set=-2)["stock_qty"] == -2
 
 
-@pytest.mark.parametrize(
-    ("body", "field"),
-    [
-        ({}, "delta"),
-        ({"delta": 1, "set": 1}, "delta"),
-        ({"delta": None}, "delta"),
-        ({"delta": "1"}, "delta"),
-        ({"delta": 1.5}, "delta"),
-        ({"delta": True}, "delta"),
-        ({"delta": 2**40}, "delta"),
-        ({"delta": 2**31 - 1}, "delta"),
-        ({"set": "1"}, "set"),
-        ({"delta": 1, "reason": ""}, "reason"),
-        ({"delta": 1, "reason": "   "}, "reason"),
-        ({"delta": 1, "reason": None}, "reason"),
-        ({"delta": 1, "reason": "x" * 256}, "reason"),
-        ({"delta": 1, "reason": "a\nb"}, "reason"),
-        ({"delta": 1, "product_id": "1"}, "product_id"),
-        ({"delta": 1, "product_id": 99999}, "product_id"),
-        ({"delta": 1, "variant_id": 99999}, "variant_id"),
-    ],
-)
-def test_an_invalid_value_is_named_and_nothing_is_written(shop, app, body, field):
+INVALID = [
+    ({}, "delta"),
+    ({"delta": 1, "set": 1}, "delta"),
+    ({"delta": None}, "delta"),
+    ({"delta": "1"}, "delta"),
+    ({"delta": 1.5}, "delta"),
+    ({"delta": True}, "delta"),
+    ({"delta": 2**40}, "delta"),
+    ({"delta": 2**31 - 1}, "delta"),
+    ({"set": "1"}, "set"),
+    ({"delta": 1, "reason": ""}, "reason"),
+    ({"delta": 1, "reason": "   "}, "reason"),
+    ({"delta": 1, "reason": None}, "reason"),
+    ({"delta": 1, "reason": "x" * 256}, "reason"),
+    ({"delta": 1, "reason": "a\nb"}, "reason"),
+    ({"delta": 1, "product_id": "1"}, "product_id"),
+    ({"delta": 1, "product_id": 99999}, "product_id"),
+    ({"delta": 1, "variant_id": 99999}, "variant_id"),
+]
+
+
+def test_an_invalid_value_is_named_and_nothing_is_written(shop, app):
     mug = make_product(shop, "Mug", stock_qty=10)
-    errors = refused(app, **({"product_id": mug.pk} | body))
-    assert list(errors) == [field]
-    assert errors[field][0].endswith(".")
+    for body, field in INVALID:
+        errors = refused(app, **({"product_id": mug.pk} | body))
+        assert list(errors) == [field], body
+        assert errors[field][0].endswith(".")
     mug.refresh_from_db()
     assert mug.stock_qty == 10
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from storefront.catalogue import actions
-from storefront.catalogue.inventory.actions import AdjustBy, adjust_stock
+from storefront.catalogue.inventory.actions import adjust_stock
 from storefront.catalogue.inventory.ledger import Author
 from storefront.catalogue.models import Product, StockAdjustment, Variant
 from storefront.catalogue.stock import InsufficientStock, StockUse, put_back_stock, take_stock
@@ -100,7 +100,7 @@ def test_the_ledger_explains_any_history(shop, other_shop, steps):
             expected += -qty if step == "take" else qty
         elif step == "adjust":
             author = Author(installation_id=None)
-            adjust_stock(shop=shop, product_id=row.pk, change=AdjustBy(qty), reason="?", author=author, now=NOW)
+            adjust_stock(shop=shop, product_id=row.pk, delta=qty, reason="?", author=author, now=NOW)
             expected += qty
         elif step == "sql":
             Product.objects.filter(pk=row.pk).update(stock_qty=qty)

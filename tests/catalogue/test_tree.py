@@ -47,16 +47,6 @@ def stored(shop) -> dict[int, tuple[int, int]]:
     return {id: (left, right) for id, left, right in Category.objects.filter(shop=shop).values_list("id", "lft", "rgt")}
 
 
-def test_bounds_enclose_subcategories(shop):
-    kitchen = make_category(shop, "Kitchen")
-    make_category(shop, "Garden")
-    cups = make_category(shop, "Cups", kitchen)
-    assert stored(shop) == numbered(shop)
-    kitchen.refresh_from_db()
-    cups.refresh_from_db()
-    assert (kitchen.lft, cups.lft, cups.rgt, kitchen.rgt) == (1, 2, 3, 4)
-
-
 @pytest.mark.rule("R-CAT-37")
 @pytest.mark.django_db
 @given(steps=STEPS)

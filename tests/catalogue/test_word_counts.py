@@ -14,7 +14,6 @@ from storefront.catalogue.models import (
     WordCount,
 )
 from storefront.listing import frequent_words, jobs, known_matches
-from storefront.listing import page as listing
 from storefront.listing.frequent_words import count_words, due_shops
 from storefront.listing.reindexing import reindex
 from storefront.listing.verifying import deviations
@@ -31,20 +30,13 @@ from tests.catalogue.frequent_words import (
     fill,
     found,
     looks_at_texts,
-    make_all_frequent,
     statements_of,
 )
+from tests.catalogue.frequent_words import make_all_frequent as make_all_frequent
 from tests.races import run_concurrently
 from tests.shops.factories import NOW, make_shop
 
 pytestmark = pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite's shops are small enough without")
-
-
-@pytest.fixture(autouse=True)
-def frequent(monkeypatch):
-    make_all_frequent(monkeypatch)
-    yield
-    listing.clear_caches()
 
 
 def test_few_changes_are_counted_without_reading_all_texts(shop, monkeypatch):

@@ -34,7 +34,7 @@ def test_a_picture_is_stored_with_its_size_and_served_from_the_shop(shop, api):
     assert (shown["width"], shown["height"]) == (60, 40)
 
 
-def test_the_same_content_from_two_addresses_is_stored_once(shop):
+def test_the_same_content_from_two_addresses_is_stored_once_and_kept_for_the_other(shop):
     with picture_host(one=drawn(), two=drawn()) as host:
         one, two = requested(shop, host.url("/one"), host.url("/two"))
         fetch_waiting(shop)
@@ -43,6 +43,8 @@ def test_the_same_content_from_two_addresses_is_stored_once(shop):
     assert one.file.name == two.file.name
     assert StoredPicture.objects.count() == 1
     assert len(default_storage.listdir(f"products/{shop.pk}")[1]) == 1
+    one.delete()
+    assert default_storage.exists(two.file.name)
 
 
 def test_a_shop_never_shares_a_file_with_another(shop, other_shop):
@@ -55,15 +57,6 @@ def test_a_shop_never_shares_a_file_with_another(shop, other_shop):
     theirs.refresh_from_db()
     assert ours.file.name != theirs.file.name
     assert host.calls["/cup"] == 2
-
-
-def test_of_two_media_with_one_file_the_other_keeps_it(shop):
-    with picture_host(one=drawn(), two=drawn()) as host:
-        one, two = requested(shop, host.url("/one"), host.url("/two"))
-        fetch_waiting(shop)
-    one.delete()
-    two.refresh_from_db()
-    assert default_storage.exists(two.file.name)
 
 
 def test_a_lost_file_is_stored_again(shop):

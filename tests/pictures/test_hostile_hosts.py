@@ -27,6 +27,14 @@ def files() -> list[str]:
     return default_storage.listdir("products")[0] if default_storage.exists("products") else []
 
 
+def fetched(shop, answer) -> tuple[str, str]:
+    """The state of a picture for which the host gave this answer, and the reason."""
+    with picture_host(cup=answer) as host:
+        (cup,) = requested(shop, host.url("/cup"))
+        fetch_waiting(shop)
+    return state_of(cup)
+
+
 @pytest.fixture
 def in_production(settings, monkeypatch) -> None:
     """Only public addresses may be called, and 127.0.0.1, where the test's host is."""
@@ -55,10 +63,7 @@ def test_a_redirect_to_another_scheme_is_not_followed(shop, target):
     async def elsewhere(_request):
         return web.Response(status=302, headers={"Location": target})
 
-    with picture_host(cup=elsewhere) as host:
-        (cup,) = requested(shop, host.url("/cup"))
-        fetch_waiting(shop)
-    assert state_of(cup)[0] == "failed"
+    assert fetched(shop, elsewhere)[0] == "failed"
     assert files() == []
 
 
@@ -74,10 +79,7 @@ def test_an_endless_file_without_a_length_is_cut_off(shop, monkeypatch):
             await response.write(drawn() + b"x" * 65536)
             sent += 65536
 
-    with picture_host(cup=endless) as host:
-        (cup,) = requested(shop, host.url("/cup"))
-        fetch_waiting(shop)
-    assert state_of(cup) == ("failed", "The file has more than 2 MiB.")
+    assert fetched(shop, endless) == ("failed", "The file has more than 2 MiB.")
     assert sent < 20 * 1024**2
     assert files() == []
 
@@ -89,28 +91,22 @@ def test_a_file_that_says_it_is_too_large_is_not_read(shop):
         await asyncio.Event().wait()
         return response
 
-    with picture_host(cup=large) as host:
-        (cup,) = requested(shop, host.url("/cup"))
-        fetch_waiting(shop)
-    assert state_of(cup) == ("failed", "The file has more than 20 MiB.")
+    assert fetched(shop, large) == ("failed", "The file has more than 20 MiB.")
 
 
 def test_a_decompression_bomb_is_refused(shop):
     file = io.BytesIO()
     Image.new("1", (12_000, 12_000)).save(file, "PNG")
-    with picture_host(cup=file.getvalue()) as host:
-        (cup,) = requested(shop, host.url("/cup"))
-        fetch_waiting(shop)
-    assert state_of(cup) == ("failed", "The file has 12000 x 12000 pixels; at most 40 million are allowed.")
+    assert fetched(shop, file.getvalue()) == (
+        "failed",
+        "The file has 12000 x 12000 pixels; at most 40 million are allowed.",
+    )
     assert files() == []
 
 
 @pytest.mark.parametrize("content", [b"<html><script>alert(1)</script></html>", b"<svg/>", b"", drawn()[:20]])
 def test_the_content_counts_not_the_header(shop, content):
-    with picture_host(cup=content) as host:
-        (cup,) = requested(shop, host.url("/cup"))
-        fetch_waiting(shop)
-    assert state_of(cup) == ("failed", NO_PICTURE)
+    assert fetched(shop, content) == ("failed", NO_PICTURE)
     assert files() == []
 
 
@@ -140,10 +136,7 @@ def test_a_slow_host_does_not_outlast_the_deadline(shop, monkeypatch, limit, rea
         await asyncio.Event().wait()
         return response
 
-    with picture_host(cup=slow) as host:
-        (cup,) = requested(shop, host.url("/cup"))
-        fetch_waiting(shop)
-    assert state_of(cup) == ("waiting", reason)
+    assert fetched(shop, slow) == ("waiting", reason)
 
 
 def test_a_host_that_is_not_there_is_tried_again_later(shop):

@@ -8,7 +8,6 @@ from django.db import OperationalError, connection, transaction
 
 from storefront.catalogue.models import Media, Product
 from storefront.kit import clock
-from storefront.kit.bulk_insert import BulkTable
 from storefront.pictures import requesting, taking_up
 from storefront.pictures.claiming import is_any_left
 from storefront.pictures.fetching import Fetcher
@@ -293,19 +292,6 @@ def test_it_is_taken_up_while_all_that_is_missing_is_requested(shop, monkeypatch
     take_up_all(shop)
     assert fetched_ids(product_import=number) == ids(asked)
     assert fetched_ids(product_import=None) == ids(left)
-
-
-def test_rows_that_another_release_makes_meanwhile_stay(shop, monkeypatch):
-    first, second = asked_for(shop, *addresses(2))
-    insert = BulkTable.insert
-
-    def late(table, rows) -> None:
-        PictureFetch.objects.create(media=first, shop=shop, host="old.example.com", due_at=NOW, attempts=1)
-        insert(table, rows)
-
-    monkeypatch.setattr(BulkTable, "insert", late)
-    assert take_up() == 1
-    assert fetched_ids() == [first.pk, second.pk]
 
 
 def test_a_picture_that_is_being_removed_is_not_taken_up(shop):

@@ -9,6 +9,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from storefront.product_files.exporting import export_products
 from storefront.product_files.importing import Report, import_products
 from storefront.shops.models import Shop
 from tests.shops.factories import NOW
@@ -42,6 +43,12 @@ def imported(shop: Shop, content: str | bytes | list[dict], path: Path, **given)
         content = as_csv(content)
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     return import_products(shop=shop, file=file, **{"now": NOW, **given})
+
+
+def exported(shop: Shop, format: str = "native") -> str:
+    out = io.StringIO(newline="")
+    export_products(shop=shop, format=format, out=out)
+    return out.getvalue()
 
 
 def after_batch(number: int, action: Callable[[], object]) -> Callable[[int, int], None]:

@@ -56,10 +56,15 @@ def test_failures_are_listed_with_their_reasons_and_can_be_tried_again(desk, sho
     row = ProductImport.objects.get()
     take_up_all(shop)
     PictureFetch.objects.update(state="fetched")
-    fail(2)
+    fail(2, "The host answered with <status> 404.")
     page = shown(desk, row)
     assert "2 of 3 fetched, 1 failed" in page
-    for part in ("Cup", "https://old.example.com/2.jpg", "The host answered with status 404.", "Try failed pictures"):
+    for part in (
+        "Cup",
+        "https://old.example.com/2.jpg",
+        "The host answered with &lt;status&gt; 404.",
+        "Try failed pictures",
+    ):
         assert part in page
     assert retry(desk, row).status_code == 302
     assert PictureFetch.objects.filter(state="waiting").count() == 1
@@ -102,14 +107,6 @@ def test_another_shop_sees_nothing_and_changes_nothing(desk, shop, other_shop):
     stranger = open_desk(make_staff(other_shop, "ben"))
     assert retry(stranger, row).status_code == 404
     assert PictureFetch.objects.filter(state="failed").count() == 1
-
-
-def test_the_reasons_are_escaped(desk, shop):
-    upload(desk, FILE, fetch_pictures="on")
-    work()
-    take_up_all(shop)
-    fail(1, reason="<script>alert(1)</script>")
-    assert "<script>alert(1)" not in shown(desk, ProductImport.objects.get())
 
 
 def test_a_file_without_pictures_has_none_to_fetch(desk, shop):

@@ -12,14 +12,8 @@ from storefront.listing import queries
 from storefront.product_files import exporting
 from storefront.product_files.exporting import export_products
 from tests.catalogue.factories import make_category, make_media, make_product, make_variant
-from tests.product_files.files import imported
+from tests.product_files.files import exported, imported
 from tests.shops.factories import NOW
-
-
-def exported(shop, format: str) -> str:
-    out = io.StringIO(newline="")
-    export_products(shop=shop, format=format, out=out)
-    return out.getvalue()
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from storefront.catalogue.models import Product
 from storefront.product_files.csv_reading import UnreadableFile
-from tests.product_files.files import as_csv, imported, woo
+from tests.product_files.files import as_csv, errors, imported, woo
 
 TEXTS = {
     "cp1250": "Piękny żółty kubek ze złotym uchem, łatwy w użyciu. Łyżka świeża",
@@ -52,6 +52,7 @@ def test_utf_8_with_a_few_broken_bytes_stays_utf_8(shop, tmp_path):
     content = as_csv([woo(sku="A", name="Grüße aus Köln"), woo(sku="B", name="Br?ken")]).encode()
     report = imported(shop, content.replace(b"?", b"\xfc"), tmp_path)
     assert (report.created, report.failed, notes(report)) == (1, 1, [])
+    assert errors(report) == ["line 3, Name: is not valid UTF-8 text"]
     assert Product.objects.get(shop=shop).name == "Grüße aus Köln"
 
 

@@ -1,7 +1,5 @@
 """Which existing product a product of a file is: never a guess, and nothing is lost or overwritten in silence."""
 
-import io
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,12 +7,9 @@ from hypothesis import strategies as st
 from storefront.catalogue.models import Product
 from storefront.product_files import read_ahead
 from storefront.product_files.csv_reading import UnreadableFile
-from storefront.product_files.exporting import export_products
-from storefront.product_files.importing import import_products
 from storefront.product_files.models import ExternalId, ImportSource
-from tests.product_files.files import as_csv, as_lines, imported, woo
-from tests.races import run_concurrently
-from tests.shops.factories import NOW, make_shop
+from tests.product_files.files import as_lines, exported, imported, woo
+from tests.shops.factories import NOW
 
 APPLE = woo(id="1001", sku="A-1", name="Apple", regular_price="5")
 BICYCLE = woo(id="1001", sku="B-9", name="Bicycle", regular_price="80")
@@ -33,12 +28,6 @@ def conflicts(report) -> list[str]:
 
 def names_of(shop) -> list[str]:
     return list(Product.objects.filter(shop=shop, deleted_at=None).order_by("id").values_list("name", flat=True))
-
-
-def exported(shop, format: str) -> str:
-    out = io.StringIO(newline="")
-    export_products(shop=shop, format=format, out=out)
-    return out.getvalue()
 
 
 @pytest.mark.parametrize("update", [False, True])
@@ -102,17 +91,6 @@ def test_names_of_another_script_are_different_products(shop, tmp_path, batches)
     assert imported(shop, content, tmp_path, update=True).counts()["skipped"] == 4
     slugs = Product.objects.filter(shop=shop).order_by("id").values_list("slug", flat=True)
     assert list(slugs) == ["кружка-xl", "чашка-xl", "日本茶-100g", "中国茶-100g"]
-
-
-def test_an_earlier_slug_alone_does_not_make_it_the_same_product(shop, tmp_path):
-    imported(shop, as_lines({"name": "Чашка XL", "price": "5.00"}), tmp_path)
-    Product.objects.update(slug="xl")
-    report = imported(shop, as_lines({"name": "Кружка XL", "price": "6.00"}), tmp_path, update=True)
-    assert report.counts()["created"] == 1
-    assert list(Product.objects.order_by("id").values_list("name", "slug", "price")) == [
-        ("Чашка XL", "xl", 5),
-        ("Кружка XL", "кружка-xl", 6),
-    ]
 
 
 @pytest.mark.parametrize("as_file", [lambda row: [woo(name=row["name"])], as_lines], ids=["WooCommerce", "native"])
@@ -208,16 +186,6 @@ def test_two_products_of_a_file_that_are_one_of_the_shop(shop, tmp_path):
     assert conflicts(report) == ["line 3, name Mug: is “Mug” (mug, SKU M), as is the product on line 2"]
 
 
-def test_products_from_before_sources_match_by_id_only_if_another_key_agrees(shop, tmp_path):
-    imported(shop, [APPLE], tmp_path)
-    ExternalId.objects.all().delete()
-    assert imported(shop, [BICYCLE], tmp_path).created == 1
-    report = imported(shop, [APPLE | {"Regular price": "6"}], tmp_path, update=True, source="fruit")
-    assert (report.updated, names_of(shop)) == (1, ["Apple", "Bicycle"])
-    # From now on, the source knows it.
-    assert ExternalId.objects.get(source__name="fruit").product.name == "Apple"
-
-
 def test_every_skipped_product_is_reported(shop, tmp_path):
     imported(shop, [APPLE], tmp_path)
     report = imported(shop, [APPLE], tmp_path)
@@ -268,25 +236,6 @@ def test_only_files_with_ids_have_a_source(shop, tmp_path):
 def test_a_dry_run_remembers_no_source(shop, tmp_path):
     assert imported(shop, [APPLE], tmp_path, source="fruit", dry_run=True).created == 1
     assert not ImportSource.objects.exists()
-
-
-@pytest.mark.slow
-@pytest.mark.django_db(transaction=True)
-def test_two_imports_of_shared_skus_at_once(tmp_path, monkeypatch):
-    """Both name one source: each product is created once, whichever of the two comes first."""
-    monkeypatch.setattr(read_ahead, "BATCH_PRODUCTS", 10)
-    shop = make_shop()
-    rows = [woo(id=str(n), sku=f"S{n % 20}", name=f"Mug {n}") for n in range(1, 100)]
-    (tmp_path / "file").write_text(as_csv(rows))
-
-    def run():
-        return import_products(shop=shop, file=tmp_path / "file", source="cups", now=NOW)
-
-    reports = run_concurrently(run, run)
-    assert sum(report.created for report in reports) == 99
-    assert sum(report.skipped for report in reports) == 99
-    assert [report.problems for report in reports] == [[], []]
-    assert Product.objects.filter(shop=shop).count() == ExternalId.objects.count() == 99
 
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), min_size=1, max_size=8)

@@ -1,4 +1,3 @@
-import io
 import json
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -9,16 +8,9 @@ from django.db import connection, transaction
 from storefront.catalogue import tree
 from storefront.catalogue.models import BundleItem, Category, Product, Variant
 from storefront.listing import queries
-from storefront.product_files.exporting import export_products
 from tests.catalogue.factories import make_category, make_media, make_option, make_product, make_variant
-from tests.product_files.files import as_lines, errors, imported, warnings
+from tests.product_files.files import as_lines, errors, exported, imported, warnings
 from tests.shops.factories import NOW
-
-
-def exported(shop, format: str = "native") -> str:
-    out = io.StringIO(newline="")
-    export_products(shop=shop, format=format, out=out)
-    return out.getvalue()
 
 
 def test_the_readmes_line_is_a_complete_file(shop, tmp_path):

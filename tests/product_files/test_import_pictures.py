@@ -1,6 +1,5 @@
 """Which pictures of a product file are requested from the worker, and what a second import of it changes."""
 
-import io
 import json
 
 import pytest
@@ -10,11 +9,10 @@ from django.db import transaction
 from storefront.catalogue.models import Media, Product
 from storefront.pictures.models import PictureFetch, PictureRequest
 from storefront.pictures.requesting import PictureRequests, request_missing, retry_failed
-from storefront.product_files.exporting import export_products
 from storefront.product_files.models import ProductImport
 from storefront.shops.models import AuditEntry
 from tests.pictures.hosts import drawn, take_up_all
-from tests.product_files.files import as_lines, imported, woo
+from tests.product_files.files import as_lines, exported, imported, woo
 from tests.shops.factories import NOW, make_shop
 
 ONE, TWO, THREE, FOUR = (f"https://Old.example.com:8443/{number}.jpg" for number in (1, 2, 3, 4))
@@ -50,12 +48,6 @@ def put_files(shop) -> None:
     for media in Media.objects.filter(shop=shop, file=""):
         media.file.save(f"{media.pk}.png", ContentFile(drawn()))
     PictureFetch.objects.filter(shop=shop).update(state="fetched")
-
-
-def exported(shop) -> str:
-    out = io.StringIO()
-    export_products(shop=shop, format="native", out=out)
-    return out.getvalue()
 
 
 def test_each_picture_of_a_new_product_is_requested_once(shop, other_shop, tmp_path):

@@ -5,6 +5,7 @@ import pytest
 from storefront.catalogue import tree
 from storefront.catalogue.models import Brand, Category, Product, RelatedProduct
 from storefront.product_files import importing, read_ahead
+from storefront.product_files.models import ExternalId
 from storefront.shops.models import Shop
 from tests.product_files.files import as_csv, woo
 from tests.races import run_concurrently
@@ -14,25 +15,28 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_imports_of_one_file_at_once(tmp_path, monkeypatch):
+@pytest.mark.parametrize(("source", "skus"), [("", 300), ("cups", 20)])
+def test_two_imports_of_one_file_at_once(tmp_path, monkeypatch, source, skus):
+    """Products share SKUs only if the source of their ids is named."""
     monkeypatch.setattr(read_ahead, "BATCH_PRODUCTS", 20)
     shop = make_shop()
     rows = [
-        woo(id=str(n), sku=f"S{n}", categories=f"A{n % 9} > B{n % 13}", brands=f"Kiln {n % 11}") for n in range(1, 300)
+        woo(id=str(n), sku=f"S{n % skus}", name=f"Mug {n}", categories=f"A{n % 9} > B{n % 13}", brands=f"Kiln {n % 11}")
+        for n in range(1, 150)
     ]
     (tmp_path / "file").write_text(as_csv(rows))
 
     def run():
         own = Shop.objects.get(pk=shop.pk)
-        return importing.import_products(shop=own, file=tmp_path / "file", now=NOW)
+        return importing.import_products(shop=own, file=tmp_path / "file", source=source, now=NOW)
 
     reports = run_concurrently(run, run)
 
-    assert sum(report.created for report in reports) == 299
-    assert sum(report.skipped for report in reports) == 299
+    assert sum(report.created for report in reports) == 149
+    assert sum(report.skipped for report in reports) == 149
     assert [problem for report in reports for problem in report.problems] == []
-    skus = Product.objects.filter(shop=shop).values_list("sku", flat=True)
-    assert len(skus) == len(set(skus)) == 299
+    names = Product.objects.filter(shop=shop).values_list("name", flat=True)
+    assert len(names) == len(set(names)) == ExternalId.objects.count() == 149
     nodes = list(
         Category.objects.filter(shop=shop)
         .order_by("sort_order", "id")

@@ -3,7 +3,6 @@
 from datetime import timedelta
 from decimal import Decimal
 
-import pytest
 from django.db import connection
 
 from storefront.catalogue.models import Product, ProductCategory, Variant
@@ -154,18 +153,3 @@ def test_a_product_that_the_database_rejects_fails_alone(shop, tmp_path):
     assert (report.created, report.failed) == (2, 1)
     assert errors(report)[0].startswith("line 3: the database refused the row (")
     assert sorted(Product.objects.values_list("sku", flat=True)) == ["A", "C"]
-
-
-@pytest.mark.parametrize(
-    ("name", "slug", "earlier"),
-    [("Große Tasse", "grosse-tasse", "groe-tasse"), ("Кружка XL", "кружка-xl", "xl")],
-)
-def test_a_product_is_found_by_the_slug_that_its_name_got_earlier(shop, tmp_path, name, slug, earlier):
-    """Earlier releases left letters out of slugs (R-CAT-27)."""
-    for content in ([woo(name=name)], as_lines({"name": name, "price": "5.00"})):
-        assert imported(shop, content, tmp_path).created == 1
-        assert Product.objects.values_list("slug", flat=True).get() == slug
-        Product.objects.update(slug=earlier)
-        assert imported(shop, content, tmp_path).counts()["created"] == 0
-        assert Product.objects.values_list("slug", flat=True).get() == earlier
-        Product.objects.all().delete()

@@ -189,7 +189,7 @@ def test_a_deleted_product_gets_no_text(shop, left_by):
 
 
 def test_what_another_program_holds_is_left_to_the_worker(shop, left, monkeypatch):
-    monkeypatch.setattr(awaited_texts, "_BOUNDED", "SET LOCAL lock_timeout = '50ms'")
+    monkeypatch.setattr(awaited_texts, "MAX_LOCK_WAIT", "50ms")
     with ThreadPoolExecutor(1) as thread, transaction.atomic(), capture_logs() as logs:
         shop.products.update(weight=1)
         due = later(left)

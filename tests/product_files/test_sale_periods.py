@@ -1,18 +1,10 @@
 """Sale periods in product files: what is stated goes out and comes back, and holds by the time of the import."""
 
-import io
 from datetime import UTC, datetime, timedelta
 
 from storefront.catalogue.models import Product
-from storefront.product_files.exporting import export_products
-from tests.product_files.files import as_lines, errors, imported, woo
+from tests.product_files.files import as_lines, errors, exported, imported, woo
 from tests.shops.factories import NOW
-
-
-def exported(shop) -> str:
-    out = io.StringIO(newline="")
-    export_products(shop=shop, format="woocommerce", out=out)
-    return out.getvalue()
 
 
 def test_a_sale_and_its_dates_go_out_and_come_back(shop, other_shop, tmp_path):
@@ -29,7 +21,7 @@ def test_a_sale_and_its_dates_go_out_and_come_back(shop, other_shop, tmp_path):
         datetime(2026, 11, 19, 23, tzinfo=UTC),
         datetime(2026, 12, 1, 22, 59, 59, tzinfo=UTC),
     )
-    text = exported(shop)
+    text = exported(shop, "woocommerce")
     assert imported(shop, text, tmp_path, update=True).updated == 0
     imported(other_shop, text, tmp_path)
     columns = ("price", "compare_price", "sale_price", "sale_from", "sale_until")

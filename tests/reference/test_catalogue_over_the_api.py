@@ -24,13 +24,6 @@ def test_they_are_read_only_there(api, shop, path, method):
     assert api.get("/products/mug").json()["data"]["name"] == "Mug"
 
 
-@pytest.mark.rule("R-CALL-2")
-def test_money_is_always_a_decimal_string_never_a_json_number(api, shop):
-    make_product(shop, "Mug", price="3", compare_price="2.5")
-    for record in (api.get("/products/mug").json()["data"], api.get("/products").json()["data"][0]):
-        assert (record["price"], record["compare_price"], record["cost_price"]) == ("3.00", "2.50", "0.00")
-
-
 @pytest.mark.rule("R-CALL-1")
 @pytest.mark.parametrize(
     ("method", "path", "status"),

@@ -34,23 +34,6 @@ def test_a_variant_never_has_a_cost_price(api, shop):
 
 
 @pytest.mark.rule("R-CAT-28")
-def test_media_is_returned_with_the_product(api, shop):
-    make_media(make_product(shop, "Mug"), "https://cdn.example.com/one.jpg", alt="A mug")
-    for record in (api.get("/products/mug").json()["data"], api.get("/products").json()["data"][0]):
-        (media,) = record["media"]
-        assert list(media) == ["id", "type", "url", "alt", "width", "height", "sort_order"]
-        assert (media["type"], media["url"], media["alt"]) == ("image", "https://cdn.example.com/one.jpg", "A mug")
-
-
-@pytest.mark.rule("R-CAT-28")
-def test_the_first_image_is_the_one_the_shop_uses(api, shop):
-    mug = make_product(shop, "Mug")
-    make_media(mug, "https://cdn.example.com/back.jpg", sort_order=1)
-    make_media(mug, "https://cdn.example.com/front.jpg", sort_order=0)
-    assert api.get("/products/mug").json()["data"]["media"][0]["url"] == "https://cdn.example.com/front.jpg"
-
-
-@pytest.mark.rule("R-CAT-28")
 def test_the_first_image_is_used_on_listing_tiles_in_the_basket_and_on_the_order(api, shop):
     mug = make_product(shop, "Mug")
     make_media(mug, "", file=picture("back.png"), sort_order=1)
@@ -65,9 +48,3 @@ def test_the_first_image_is_used_on_listing_tiles_in_the_basket_and_on_the_order
         assert Path(line.image_snapshot).name.startswith("front")
     shopper.order()
     assert Path(OrderLine.objects.get().image).name.startswith("front")
-
-
-@pytest.mark.rule("R-CAT-28")
-def test_a_product_may_have_no_image(api, shop):
-    make_product(shop, "Mug")
-    assert api.get("/products/mug").json()["data"]["media"] == []

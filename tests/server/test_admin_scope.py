@@ -32,20 +32,10 @@ def test_every_page_of_the_admin_is_walked_here():
 
 
 @PAGES
-def test_own_rows_are_listed_and_open(desk, shop, other_shop, model):
-    mine = ROWS[model](shop)
-    ROWS[model](other_shop)
+def test_own_rows_are_listed_and_open_and_another_shops_are_not_listed(desk, shop, other_shop, model):
+    mine, foreign = ROWS[model](shop), ROWS[model](other_shop)
     listed = desk.get(admin_url(model, "changelist"), follow=True)
-    assert listed.status_code == 200
-    assert desk.page(mine).status_code == 200
-    assert desk.page(mine, "history").status_code == 200
-
-
-@PAGES
-def test_another_shops_rows_are_not_listed(desk, shop, other_shop, model):
-    ROWS[model](shop)
-    foreign = ROWS[model](other_shop)
-    listed = desk.get(admin_url(model, "changelist"))
+    assert listed.status_code == desk.page(mine).status_code == desk.page(mine, "history").status_code == 200
     # Of these, the menu leads to the shop's one row.
     if model not in (Shop, InvoiceSettings, Looks, TaxSettings):
         assert foreign.pk not in [row.pk for row in listed.context_data["cl"].queryset]

@@ -43,6 +43,10 @@ for line in sys.stdin:
     print(time.time(), flush=True)
 """
 CREATE = 'actions.create_product(shop=shop, now=clock.now(), name="Mug", status="active")'
+USED = """
+from storefront.shops.models import ApiToken
+print([row.last_used_at is not None for row in ApiToken.objects.order_by("pk")])
+"""
 
 
 class Servers:
@@ -185,13 +189,18 @@ def test_a_token_revoked_by_another_process_is_refused(servers):
     assert servers.seconds_until(lambda port: servers.ask(port)[0] == 401, since) < 4
 
 
-def test_cached_responses_are_logged_also_when_the_server_stops(deployment):
+def test_cached_responses_are_logged_and_the_use_of_tokens_stored_also_when_servers_stop(deployment):
+    scopes = ["--shop", "s.example", "--scopes", "read_products"]
     with two_servers(deployment) as started:
         for _ in range(20):
             started.name(started.ports[0])
-        started.processes[0].terminate()
-        started.processes[0].wait(20)
+        started.token, _unused = (storefront("createtoken", *scopes, **deployment).stdout.strip() for _ in range(2))
+        started.name(started.ports[1])
+        for process in started.processes:
+            process.terminate()
+            process.wait(20)
         log = (Path(deployment["STOREFRONT_DATA_DIR"]) / "serve-0.log").read_text()
+    assert storefront("shell", "--no-imports", "-c", USED, **deployment).stdout == "[True, True, False]\n"
     lines = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
     requests = [line for line in lines if line["event"] == "request"]
     assert [(line["method"], line["path"], line["status"]) for line in requests] == [

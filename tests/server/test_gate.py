@@ -300,6 +300,18 @@ def test_the_api_refuses_large_bodies_with_its_own_error(shop):
         assert (answer.status, json.loads(answer.body)["code"]) == (413, "too_large")
 
 
+def test_only_as_much_as_was_announced_is_read(shop):
+    head = f"{CALL}Authorization: {shop.authorization['Authorization']}\nContent-Length: 12"
+    answer = shop.send(head, b'{"product_id": 1, "qty": 1}')
+    # What follows is read as the next request, and refused.
+    assert (answer.status, b'"code":"malformed_json"' in answer.body) == (400, True)
+
+
+def test_a_credential_sent_twice_is_refused(shop):
+    credential = f"Authorization: {shop.authorization['Authorization']}"
+    assert shop.send(f"GET /api/v1/cart HTTP/1.1\nHost: s.example\n{credential}\n{credential}").status == 401
+
+
 def test_a_chunked_body_is_read(shop):
     head = f"{CALL}Authorization: {shop.authorization['Authorization']}\n{CHUNKED}"
     body = json.dumps({"product_id": shop.product, "qty": 1}).encode()

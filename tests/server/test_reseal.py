@@ -21,7 +21,7 @@ from tests.client import ApiClient
 from tests.factories.apps import install
 from tests.shops.factories import make_token
 from tests.staff import make_staff, open_desk
-from tests.webhooks.factories import delivering, emit, register, wait_until
+from tests.webhooks.factories import delivering, emit, listener, register, wait_until
 
 pytestmark = [pytest.mark.any_database, pytest.mark.slow]
 
@@ -152,8 +152,7 @@ def test_the_check_at_the_start_is_bounded(filled, keys, monkeypatch, django_ass
 def test_webhooks_that_cannot_be_signed_wait_and_go_out_once_the_key_is_back(shop, other_shop, keys):
     from tests.receiver import receiving
 
-    app = install(shop, "read_orders")
-    Delivery.objects.all().delete()
+    app = listener(shop, "read_orders")
     with receiving() as receiver:
         register(app, receiver.url)
         keys(NEW)

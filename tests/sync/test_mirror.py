@@ -12,7 +12,7 @@ from django.db import connection, connections, transaction
 
 from storefront.catalogue import actions
 from storefront.catalogue.inventory import actions as inventory_actions
-from storefront.catalogue.inventory.actions import AdjustTo, Author
+from storefront.catalogue.inventory.actions import Author
 from storefront.catalogue.models import Product, Variant
 from storefront.customers.models import Customer
 from storefront.kit import clock
@@ -101,7 +101,7 @@ def adjust_some(shop: Shop, product: Product, chance: Random, now) -> None:
         shop=shop,
         product_id=product.pk,
         variant_id=variant.pk if variant else None,
-        change=AdjustTo(chance.randrange(100)),
+        to=chance.randrange(100),
         reason="Counted",
         author=Author(token=ApiToken.objects.filter(shop=shop).first()),
         now=now,

@@ -12,8 +12,15 @@ from storefront.kit import clock
 from storefront.shops.models import Shop
 from storefront.webhooks import actions
 from storefront.webhooks.delivering import Deliverer
-from storefront.webhooks.models import Event, Registration
-from tests.factories.apps import Installed
+from storefront.webhooks.models import Delivery, Event, Registration
+from tests.factories.apps import Installed, install
+
+
+def listener(shop: Shop, *scopes: str) -> Installed:
+    """An installed app that no delivery waits for."""
+    installed = install(shop, *scopes)
+    Delivery.objects.all().delete()
+    return installed
 
 
 def emit(shop: Shop, topic: str = "order.placed", *, now: datetime | None = None, **data: Any) -> Event:

@@ -14,16 +14,14 @@ from storefront.webhooks.dispatch import dispatch
 from storefront.webhooks.models import Delivery, Registration
 from tests.factories.apps import install
 from tests.races import run_concurrently
-from tests.webhooks.factories import emit, register
+from tests.webhooks.factories import emit, listener, register
 
 HOOK = "https://app.example.com/hook"
 
 
 @pytest.fixture
 def app(shop):
-    found = install(shop, "read_orders")
-    Delivery.objects.all().delete()
-    return found
+    return listener(shop, "read_orders")
 
 
 def due(shop, count: int) -> int:

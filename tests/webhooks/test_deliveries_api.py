@@ -7,15 +7,14 @@ from storefront.kit.clock import timestamp
 from storefront.webhooks.dispatch import dispatch
 from storefront.webhooks.models import Attempt, Delivery
 from tests.factories.apps import install
-from tests.webhooks.factories import emit, register
+from tests.webhooks.factories import emit, listener, register
 
 HOOK = "https://app.example.com/hook"
 
 
 @pytest.fixture
 def app(shop):
-    found = install(shop)
-    Delivery.objects.all().delete()
+    found = listener(shop)
     register(found, HOOK)
     return found
 

@@ -14,8 +14,7 @@ from storefront.server.wsgi import application
 from storefront.webhooks.dispatch import dispatch
 from storefront.webhooks.models import Delivery
 from storefront.webhooks.signing import new_secret, sign
-from tests.factories.apps import install
-from tests.webhooks.factories import delivering, emit, register, wait_until
+from tests.webhooks.factories import delivering, emit, listener, register, wait_until
 
 PAGE = Path(__file__).parents[2] / "docs" / "webhooks.md"
 RECEIVER, READER = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
@@ -40,9 +39,7 @@ def serve():
 
 @pytest.fixture
 def app(shop):
-    found = install(shop, "read_orders")
-    Delivery.objects.all().delete()
-    return found
+    return listener(shop, "read_orders")
 
 
 @pytest.fixture

@@ -10,22 +10,20 @@ import pytest
 from aiohttp import web
 from standardwebhooks import Webhook
 
-from storefront.apps.actions import rotate_secret, uninstall_app
+from storefront.apps.actions import rotate_secret
 from storefront.kit import clock
 from storefront.webhooks import delivering as loop
 from storefront.webhooks.models import Attempt, Delivery, Registration
-from tests.factories.apps import install, make_app
+from tests.factories.apps import install
 from tests.receiver import receiving
-from tests.webhooks.factories import delivering, emit, register, wait_until
+from tests.webhooks.factories import delivering, emit, listener, register, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
 def app(shop):
-    found = install(shop)
-    Delivery.objects.all().delete()
-    return found
+    return listener(shop)
 
 
 def tried(number: int = 1) -> Attempt | None:
@@ -45,6 +43,31 @@ def try_once(shop, app, answering) -> Attempt:
         register(app, receiver.url)
         emit(shop)
         return wait_until(tried)
+
+
+@pytest.mark.rule("R-HOOK-8")
+def test_an_event_arrives_signed_and_is_recorded_as_delivered(shop):
+    installed = listener(shop, "read_orders")
+    with receiving() as receiver, delivering():
+        register(installed, f"{receiver.url}/hook")
+        event = emit(shop, total="9.50")
+        received = receiver.next()
+        row = wait_until(lambda: Delivery.objects.filter(status="delivered").first())
+    assert (received.method, received.path, received.headers["Content-Type"]) == ("POST", "/hook", "application/json")
+    body = Webhook(installed.secret).verify(received.body, received.headers)
+    event.refresh_from_db()
+    assert body == {
+        "id": str(event.public_id),
+        "type": "order.placed",
+        "timestamp": event.created_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        "shop_domain": shop.domain,
+        "sequence": 1,
+        "data": {"id": 7, "total": "9.50"},
+    }
+    assert received.headers["webhook-id"] == body["id"]
+    assert (row.tries, row.lease, row.ended_at is not None) == (1, None, True)
+    attempt = Attempt.objects.get()
+    assert (attempt.number, attempt.status, attempt.error, attempt.answer) == (1, 200, "", "")
 
 
 def test_a_500_is_recorded_and_retried(shop, app):
@@ -172,8 +195,7 @@ def test_a_hanging_receiver_does_not_delay_others_at_the_same_host_and_port(shop
         return web.Response()
 
     its_shop = other_shop if of_another_shop else shop
-    other = install(its_shop)
-    Delivery.objects.all().delete()
+    other = listener(its_shop)
     with receiving(answer) as receiver, delivering():
         register(app, f"{receiver.url}/hangs")
         for _ in range(100):
@@ -256,34 +278,6 @@ def test_data_needs_the_scope_at_the_time_of_the_delivery(shop, app):
     assert Webhook(app.secret).verify(received.body, received.headers)["data"] == {"id": 7, "total": "9.50"}
 
 
-def test_an_install_notification_is_signed_with_the_apps_secret_and_deleted_after_delivery(shop):
-    with receiving() as receiver:
-        app = make_app(install_url=f"{receiver.url}/install")
-        installed = install(shop, "read_shop", app=app)
-        assert installed.token.encode() not in bytes(Delivery.objects.get().sealed_message)
-        with delivering():
-            received = receiver.next()
-            wait_until(lambda: Delivery.objects.filter(status="delivered").exists())
-    body = Webhook(app.secret).verify(received.body, received.headers)
-    assert (body["shop_domain"], body["access_token"]) == (shop.domain, installed.token)
-    assert Delivery.objects.get().sealed_message is None
-
-
-def test_an_uninstall_notification_is_last_and_signed_with_the_installations_secret(shop, app):
-    with receiving() as receiver:
-        register(app, receiver.url)
-        register(app, f"{receiver.url}/bye", "app.uninstalled")
-        emit(shop)
-        uninstall_app(shop=shop, installation=app.installation, now=clock.now())
-        with delivering():
-            received = receiver.next()
-            wait_until(lambda: Delivery.objects.filter(status="delivered").exists())
-    assert (received.path, receiver.received.empty()) == ("/bye", True)
-    body = Webhook(app.secret).verify(received.body, received.headers)
-    assert (body["type"], body["sequence"], body["shop_domain"]) == ("app.uninstalled", 2, shop.domain)
-    assert body["id"] == received.headers["webhook-id"]
-
-
 def test_calls_in_flight_end_before_the_loop_stops(shop, app):
     with receiving() as receiver, delivering() as deliverer:
         receiver.hold()
@@ -305,3 +299,8 @@ def test_leases_of_unfinished_calls_are_released(shop, app, monkeypatch):
             receiver.next()
         row = Delivery.objects.get()
     assert (row.status, row.lease, row.tries, row.due_at <= clock.now()) == ("pending", None, 0, True)
+
+
+def test_a_database_that_stalled_is_asked_again_within_a_second():
+    assert loop.pause_after(time.monotonic() - 4) == loop.MAX_PAUSE_SECONDS <= 1
+    assert loop.pause_after(time.monotonic()) == loop.POLL_SECONDS

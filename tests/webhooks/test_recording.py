@@ -11,7 +11,7 @@ from storefront.webhooks.dispatch import dispatch
 from storefront.webhooks.models import Attempt, Delivery, Registration
 from storefront.webhooks.recording import Outcome, record_outcomes
 from tests.factories.apps import install
-from tests.webhooks.factories import emit, register
+from tests.webhooks.factories import emit, listener, register
 from tests.worker import run_due_tasks
 
 HOOK = "https://app.example.com/hook"
@@ -20,8 +20,7 @@ HOOK = "https://app.example.com/hook"
 @pytest.fixture
 def app(shop):
     """Has a webhook for order.placed."""
-    found = install(shop)
-    Delivery.objects.all().delete()
+    found = listener(shop)
     register(found, HOOK)
     return found
 

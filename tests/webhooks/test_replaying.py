@@ -13,7 +13,7 @@ from storefront.webhooks.models import Attempt, Delivery, Event
 from storefront.webhooks.rules import receiver_of
 from tests.answers import without_id
 from tests.factories.apps import install
-from tests.webhooks.factories import emit, register
+from tests.webhooks.factories import emit, listener, register
 
 HOOK = "https://app.example.com/hook"
 
@@ -21,8 +21,7 @@ HOOK = "https://app.example.com/hook"
 @pytest.fixture
 def app(shop):
     """Has a webhook for order.placed and no deliveries."""
-    found = install(shop, "write_webhooks")
-    Delivery.objects.all().delete()
+    found = listener(shop, "write_webhooks")
     register(found, HOOK)
     return found
 

@@ -8,8 +8,7 @@ from storefront.kit import clock
 from storefront.server.worker.sweeps import SWEEPS
 from storefront.webhooks.dispatch import dispatch
 from storefront.webhooks.models import Attempt, Delivery, Event
-from tests.factories.apps import install
-from tests.webhooks.factories import emit, register
+from tests.webhooks.factories import emit, listener, register
 
 
 def sweep() -> None:
@@ -21,8 +20,7 @@ def sweep() -> None:
 @pytest.mark.rule("R-HOOK-19")
 def test_deletes_old_rows_and_the_sequence_continues(shop, settings):
     settings.EVENT_DAYS = 90
-    app = install(shop)
-    Delivery.objects.all().delete()
+    app = listener(shop)
     register(app, "https://app.example.com/hook")
     for days in (91, 89):
         emit(shop, now=clock.now() - timedelta(days=days))

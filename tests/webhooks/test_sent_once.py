@@ -18,18 +18,15 @@ from storefront.webhooks import claiming
 from storefront.webhooks import delivering as loop
 from storefront.webhooks.dispatch import dispatch
 from storefront.webhooks.models import Attempt, Delivery, Event
-from tests.factories.apps import install
 from tests.receiver import Receiver, receiving
-from tests.webhooks.factories import delivering, emit, register, wait_until
+from tests.webhooks.factories import delivering, emit, listener, register, wait_until
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture
 def app(shop):
-    found = install(shop)
-    Delivery.objects.all().delete()
-    return found
+    return listener(shop)
 
 
 @contextmanager
@@ -128,8 +125,7 @@ def test_records_an_answer_soon_after_a_long_turn(shop, app, monkeypatch):
 
 
 def test_a_delivery_deleted_in_flight_does_not_prevent_recording_others(shop, other_shop, app):
-    other = install(other_shop)
-    Delivery.objects.all().delete()
+    other = listener(other_shop)
     with receiving() as doomed, receiving() as receiver, delivering():
         for each in (doomed, receiver):
             each.hold()

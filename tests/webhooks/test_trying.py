@@ -14,16 +14,14 @@ from tests.factories.apps import Installed, install
 from tests.receiver import receiving
 from tests.shops.factories import NOW
 from tests.staff import make_staff, open_desk
-from tests.webhooks.factories import delivering, register, wait_until
+from tests.webhooks.factories import delivering, listener, register, wait_until
 
 HOOK = "https://app.example.com/hook"
 
 
 @pytest.fixture
 def app(shop) -> Installed:
-    found = install(shop, "write_webhooks", "read_orders")
-    Delivery.objects.all().delete()
-    return found
+    return listener(shop, "write_webhooks", "read_orders")
 
 
 def ended() -> Delivery | None:

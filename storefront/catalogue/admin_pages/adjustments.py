@@ -10,7 +10,7 @@ from unfold.decorators import display
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWidget
 
-from storefront.catalogue.inventory.actions import AdjustBy, adjust_stock
+from storefront.catalogue.inventory.actions import adjust_stock
 from storefront.catalogue.inventory.ledger import Author, Kind, stock_changes
 from storefront.catalogue.models import StockAdjustment, Variant
 from storefront.catalogue.parsing import MAX_INTEGER
@@ -59,7 +59,7 @@ class StockAdjustingAdmin(ShopScopedAdmin):
             shop=request.shop,
             product_id=product_id,
             variant_id=variant_id,
-            change=AdjustBy(form.cleaned_data["delta"]),
+            delta=form.cleaned_data["delta"],
             reason=form.cleaned_data["reason"],
             author=Author(user=request.user),
             now=request.now,

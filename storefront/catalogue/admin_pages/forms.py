@@ -39,6 +39,11 @@ TOO_LONG = "This is too much to store. Shorten it."
 NEGATIVE = "The stock would fall below zero. Set it to zero or more, or allow backorders."
 
 
+def check_slug(slug: str) -> None:
+    if not rules.is_slug(slug):
+        raise forms.ValidationError("A slug cannot contain spaces or the characters / ? # % \\")
+
+
 class StockForm(ShopScopedForm):
     """The stock and the prices of a product or variant.
 
@@ -127,6 +132,7 @@ class ProductForm(StockForm):
     slug = forms.CharField(
         required=False,
         max_length=rules.MAX_SLUG_LENGTH,
+        validators=[check_slug],
         widget=UnfoldAdminTextInputWidget,
         label="Web address",
         help_text="Leave empty to make it from the name.",
@@ -216,12 +222,6 @@ class ProductForm(StockForm):
             return changed if changed != stored else None
         kept = [each for each in stored if not each.get("variation")]
         return [*found, *(kept if details is None else attributes_of(details, kept))]
-
-    def clean_slug(self) -> str:
-        slug = self.cleaned_data["slug"].strip()
-        if slug and not rules.is_slug(slug):
-            raise forms.ValidationError("A slug cannot contain spaces or the characters / ? # % \\")
-        return slug
 
     def clean(self) -> None:
         super().clean()

@@ -10,6 +10,8 @@ from functools import cache
 
 from django.db.models import Q
 
+from storefront.catalogue.listable import conditions
+
 # Sale prices that are still to begin, those with an end, and pre-orders with a date, as conditions of their rows and
 # the date's column. Once the worker has written a change, the row no longer meets the condition.
 _TURNS: dict[str, dict[str, bool]] = {
@@ -27,12 +29,7 @@ def turns_at(column: str) -> Q:
 
 def pending(row: str, column: str) -> str:
     """The condition of `turns_at` in SQL, for the row with this alias."""
-    return " AND ".join(_condition(row, *item) for item in _TURNS[column].items())
-
-
-def _condition(row: str, lookup: str, value: bool) -> str:
-    column, _, is_null = lookup.partition("__")
-    return f"{row}.{column} IS {'' if value else 'NOT '}NULL" if is_null else f"{row}.{column}"
+    return conditions(row, _TURNS[column])
 
 
 @cache

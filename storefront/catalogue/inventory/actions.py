@@ -1,4 +1,3 @@
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
@@ -21,41 +20,31 @@ class BelowZero(InsufficientStock):
     field = "delta"
 
 
-@dataclass(frozen=True)
-class AdjustBy:
-    """Add so many units; a negative number removes units."""
-
-    units: int
-
-
-@dataclass(frozen=True)
-class AdjustTo:
-    """Set the stock to so many units."""
-
-    units: int
-
-
 @transaction.atomic
 def adjust_stock(
     *,
     shop: Shop,
     product_id: int,
     variant_id: int | None = None,
-    change: AdjustBy | AdjustTo,
+    delta: int | None = None,
+    to: int | None = None,
     reason: str,
     author: Author,
     now: datetime,
 ) -> Item:
-    """Adjust the stock of a product, or of one of its variants, and record who did so and why. Returns the item.
+    """Adjust the stock of a product, or of one of its variants, by `delta` units or `to` so many, and record who did so
+    and why. Returns the item.
 
     Stock falls below zero only where a sale could take it there: with backorders, or if it is not tracked. Raises
     InvalidFields, and BelowZero if fewer units are left than are to be removed.
     """
+    if (delta is None) == (to is None):
+        raise InvalidFields(errors={"delta": ["Send either delta or set."]})
     product, variant = _locked(shop, product_id, variant_id)
     row = variant or product
-    delta = change.units if isinstance(change, AdjustBy) else change.units - row.stock_qty
-    stock = row.stock_qty + delta
-    _check(row, change, stock)
+    stock = row.stock_qty + (delta or 0) if to is None else to
+    _check(row, stock, field="delta" if to is None else "set")
+    delta = stock - row.stock_qty
     if delta:
         # The row is locked, so its stock is still the value that was read.
         row.stock_qty, row.updated_at = stock, now
@@ -71,16 +60,13 @@ def adjust_stock(
             delta=0,
             stock_after=stock,
             reason=reason,
-            installation_id=author.installation_id,
-            token=author.token,
-            user=author.user,
             made_at=now,
+            **vars(author),
         )
     after = {"stock_qty": stock, "reason": reason} | ({"variant_id": variant.pk} if variant else {})
     about, before = auditing.stock_object(product, variant), {"stock_qty": stock - delta}
     audit.record(shop=shop, action="stock.adjusted", object=about, before=before, after=after, now=now)
-    of_variants = [variant.pk] if variant else []
-    items = stock_of(shop, [] if variant else [product.pk], of_variants)
+    items = stock_of(shop, [] if variant else [product.pk], [variant.pk] if variant else [])
     if delta:
         events.emit_item_changes(shop, items, now)
         publish_change(shop.pk)
@@ -103,13 +89,12 @@ def _locked(shop: Shop, product_id: int, variant_id: int | None) -> tuple[Produc
     return product, variant
 
 
-def _check(row: Product | Variant, change: AdjustBy | AdjustTo, stock: int) -> None:
-    field = "delta" if isinstance(change, AdjustBy) else "set"
+def _check(row: Product | Variant, stock: int, *, field: str) -> None:
     if abs(stock) > MAX_INTEGER:
         raise InvalidFields(errors={field: [f"Stock must be from -{MAX_INTEGER} to {MAX_INTEGER}."]})
     if stock >= min(row.stock_qty, 0) or not row.track_inventory or row.allow_backorders:
         return
-    if isinstance(change, AdjustTo):
+    if field == "set":
         raise InvalidFields(
             errors={field: ["Stock can be below 0 only if backorders are allowed or stock is not tracked."]}
         )

@@ -6,14 +6,12 @@ from typing import Annotated, Any
 from ninja import Field, Schema
 from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
-from storefront.catalogue.inventory.actions import AdjustBy, AdjustTo
 from storefront.catalogue.inventory.queries import InventoryFilters
 from storefront.catalogue.parsing import MAX_INTEGER
 from storefront.kit.api.app_pagination import Pagination
 from storefront.kit.api.members import MAX_IDS, choice, names_of
 from storefront.kit.api.schemas import Envelope, Id, IdAlone, Timestamp
 from storefront.kit.ids import MAX_ID, as_id
-from storefront.kit.refusals import InvalidFields
 from storefront.sync import schemas as sync
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -60,15 +58,6 @@ class AdjustmentGiven(Schema):
         None, description="The new stock, whatever it was before. Can be below 0 where sales could take it there."
     )
     reason: Reason = Field(description="Reason, shown to the merchant.", examples=["Two broke"])
-
-    @property
-    def change(self) -> AdjustBy | AdjustTo:
-        """The requested change. Raises InvalidFields unless exactly one of `delta` and `set` is sent."""
-        if self.delta is not None and self.set is None:
-            return AdjustBy(self.delta)
-        if self.set is not None and self.delta is None:
-            return AdjustTo(self.set)
-        raise InvalidFields(errors={"delta": ["Send either delta or set."]})
 
 
 class InventoryItem(Schema):

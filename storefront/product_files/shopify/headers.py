@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 
 from storefront.product_files.csv_reading import normalised_header
-from storefront.product_files.rows import unknown_column
+from storefront.product_files.rows import refusal_without, unknown_column
 
 # Every column that is read, with its old and new headers and those found in real files.
 HEADERS: dict[str, tuple[str, ...]] = {
@@ -86,9 +86,4 @@ def refusal(headers: Sequence[str], columns: Collection[str], *, update: bool) -
         return "This is Shopify's export of inventory, which has no prices or descriptions. Upload that of products."
     needed = {"title": "Title", "price": "Variant Price (or Price)"}
     missing = [header for column, header in needed.items() if column not in columns]
-    if missing and not update:
-        return (
-            f"The file looks like Shopify's, but has no column {' and no column '.join(missing)}, which new products "
-            "need. It can only update existing products; choose to update them, or upload a complete export."
-        )
-    return ""
+    return "" if update else refusal_without("Shopify", missing)

@@ -263,16 +263,14 @@ class _Reader:
     def _without_price(self, parsed: ParsedProduct, row: RowReader, fields: dict[str, Any]) -> None:
         if "price" not in self.columns:
             parsed.refusal_if_new = parsed.refusal_if_new or "a new product needs a price column"
-        elif fields is not parsed.fields:
-            fields["is_active"] = False
-            parsed.warn(
-                self.columns.header["price"], "there is no price; the variant was imported as inactive", row.line
-            )
+            return
+        if fields is not parsed.fields:
+            fields["is_active"], outcome = False, "the variant was imported as inactive"
         elif fields.get("status", Product.Status.ACTIVE) == Product.Status.ACTIVE:
-            fields["status"] = Product.Status.DRAFT
-            parsed.warn(
-                self.columns.header["price"], "there is no price; the product was imported as a draft", row.line
-            )
+            fields["status"], outcome = Product.Status.DRAFT, "the product was imported as a draft"
+        else:
+            return
+        parsed.warn(self.columns.header["price"], f"there is no price; {outcome}", row.line)
 
 
 def _continues(value: str) -> bool:

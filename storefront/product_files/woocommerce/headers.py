@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from storefront.product_files.csv_reading import UnreadableFile, normalised_header
-from storefront.product_files.rows import unknown_column
+from storefront.product_files.rows import refusal_without, unknown_column
 
 # Columns that only WooCommerce has; any shop's file could have the others.
 DISTINCTIVE = {"published", "featured", "visibility", "in stock", "backorders", "regular price", "sale price"}
@@ -126,12 +126,7 @@ def refusal(headers: Sequence[str], columns: Collection[str], *, update: bool) -
     imported."""
     missing = ["Name"] if "name" not in columns else []
     missing += ["Regular price"] if "regular price" not in columns and "sale price" not in columns else []
-    if missing and not update:
-        return (
-            f"The file looks like WooCommerce's, but has no column {' and no column '.join(missing)}, which new "
-            "products need. It can only update existing products; choose to update them, or upload a complete export."
-        )
-    return ""
+    return "" if update else refusal_without("WooCommerce", missing)
 
 
 def units(headers: Mapping[str, str]) -> tuple[Decimal, str | None, Decimal]:

@@ -174,18 +174,14 @@ class _Reader:
 
     def kind_of(self, row: RowReader) -> str:
         """The row's base type; empty, with a problem recorded, if the type is unknown or a variation has no parent."""
-        stated = row["type"].lower()
-        if stated in TYPES:
-            return stated if stated != "variation" or row["parent"] else self._no_parent(row)
-        words = {word.strip() for word in stated.split(",")} - {"", "downloadable", "virtual"}
+        words = {word.strip() for word in row["type"].lower().split(",")} - {"", "downloadable", "virtual"}
+        kind = next((name for name in ("variation", "variable", "grouped", "external") if name in words), "simple")
         if words - set(TYPES):
             row.refuse("type", f"expected one of {', '.join(TYPES)}, found {quoted(row['type'])}")
-            return ""
-        kind = next((name for name in ("variation", "variable", "grouped", "external") if name in words), "simple")
-        return kind if kind != "variation" or row["parent"] else self._no_parent(row)
-
-    def _no_parent(self, row: RowReader) -> str:
-        row.refuse("parent", "is empty; a variation needs its parent's SKU, or id: followed by the parent's ID")
+        elif kind == "variation" and not row["parent"]:
+            row.refuse("parent", "is empty; a variation needs its parent's SKU, or id: followed by the parent's ID")
+        else:
+            return kind
         return ""
 
     def single(self, row: RowReader, kind: str) -> ReadResult:
@@ -224,7 +220,9 @@ class _Reader:
         if self.unit:
             fields["dimension_unit"] = self.unit if any(fields.get(side) for side in _SIDES) else None
         self._stock(row, fields)
-        parsed = ParsedProduct(row.line, self._keys(row, source_id, fields), fields)
+        slug = parsers.slug(row["slug"]) if row["slug"] else ""
+        keys = Keys(source_id or None, slug, fields.get("sku", ""), fields.get("name", ""))
+        parsed = ParsedProduct(row.line, keys, fields)
         parsed.slug = parsed.keys.slug or rules.slug_of(row["name"], fallback="product")
         parsed.if_new["status"] = Product.Status.ACTIVE
         if not row["source"]:
@@ -239,10 +237,6 @@ class _Reader:
         elif self.attributes:
             fields["attributes"] = []
         return parsed
-
-    def _keys(self, row: RowReader, source_id: int | None, fields: dict[str, Any]) -> Keys:
-        slug = parsers.slug(row["slug"]) if row["slug"] else ""
-        return Keys(source_id or None, slug, fields.get("sku", ""), fields.get("name", ""))
 
     def _relations(self, row: RowReader, parsed: ParsedProduct) -> None:
         if "categories" in self.columns:

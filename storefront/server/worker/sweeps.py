@@ -10,7 +10,7 @@ from typing import Protocol
 from django.contrib.sessions.models import Session
 from django_tasks_db.models import DBTaskResult
 
-from storefront.apps.jobs import delete_old_extension_calls
+from storefront.apps.call_statistics import delete_old_extension_calls
 from storefront.audit.queries import delete_old_entries
 from storefront.carts.actions import delete_expired_carts
 from storefront.catalogue.awaited_texts import write_overdue

@@ -28,12 +28,6 @@ HEARTBEAT_SECONDS = 10.0
 # A task that was started this often is not started again: it is likely what ends its workers.
 MAX_STARTS = 2
 KILLED = "Each worker that ran this was killed while it did."
-# Modules of tasks that have moved: processes of the release before queue tasks by their old names.
-MOVED = {
-    "storefront.shops.jobs": "storefront.staff.jobs",
-    "storefront.shops.staff_jobs": "storefront.staff.staff_jobs",
-    "storefront.catalogue.thumbnails": "storefront.catalogue.media.thumbnails",
-}
 
 
 class Interrupted(BaseException):
@@ -58,8 +52,6 @@ class Tasks(TaskRunner):
         )
 
     def run_task(self, db_task_result: DBTaskResult) -> None:
-        module, _, name = db_task_result.task_path.rpartition(".")
-        db_task_result.task_path = f"{MOVED.get(module, module)}.{name}"
         log.info("task_started", task=db_task_result.task_path)
         started = time.monotonic()
         worker = audit.acting(audit.Actor(audit.Kind.WORKER), place=socket.gethostname())

@@ -68,7 +68,6 @@ class Worker:
             LoopThread("pictures", Fetcher),
             TaskLane("mails", queue=MAILS),
             FileLane("files"),
-            # Also the tasks of an earlier release, which knew no other queue.
             TaskLane("tasks", excluded=[MAILS, FILES]),
             SweepLane("payments", PAYMENT_SWEEPS),
             SweepLane("sweeps", DATABASE_SWEEPS),

@@ -1,5 +1,3 @@
-import os
-import tempfile
 from argparse import ArgumentParser
 from pathlib import Path
 
@@ -11,7 +9,7 @@ from storefront.privacy.actions import erase_now, open_request
 from storefront.privacy.exporting import write_export
 from storefront.privacy.person import find_person
 from storefront.server.command import Command as Base
-from storefront.server.command import Failed, add_shop_argument, find_shop
+from storefront.server.command import Failed, add_shop_argument, find_shop, replaced_file
 from storefront.shops.models import Shop
 
 
@@ -34,19 +32,9 @@ class Command(Base):
         )
 
     def _export(self, shop: Shop, email: str, output: Path) -> dict[str, int]:
-        """Export to a temporary file, which nobody else can read, that replaces `output` when it is complete."""
         request = open_request(shop=shop, email=email, now=clock.now())
-        try:
-            handle, name = tempfile.mkstemp(dir=output.absolute().parent, prefix=f".{output.name}.")
-            try:
-                with open(handle, "wb") as out:
-                    counts = write_export(find_person(shop, email), out)
-                os.replace(name, output)
-            except BaseException:
-                Path(name).unlink(missing_ok=True)
-                raise
-        except OSError as error:
-            raise Failed(f"The file {output} cannot be written: {error.strerror}.") from None
+        with replaced_file(output) as draft, draft.open("wb") as out:
+            counts = write_export(find_person(shop, email), out)
         audit.record(shop=shop, action="data_request.downloaded", object=request, now=clock.now())
         return counts
 

@@ -1,20 +1,17 @@
 import io
 import os
 import sys
-import tempfile
 from argparse import ArgumentParser
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import IO
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
 from storefront import audit
 from storefront.kit import clock
 from storefront.product_files.exporting import FORMATS, export_products
 from storefront.server.command import Command as Base
-from storefront.server.command import Failed, add_shop_argument, find_shop
+from storefront.server.command import Failed, add_shop_argument, find_shop, replaced_file
+from storefront.server.progress import progress_bar
 from storefront.shops.models import Shop
 
 # Processes that read the database at the same time.
@@ -48,34 +45,21 @@ class Command(Base):
                 io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="", write_through=True),
             )
             return
-        try:
-            exported = self._export_to(shop, format, file)
-        except OSError as error:
-            raise Failed(f"The file {file} cannot be written: {error.strerror}.") from None
+        if file.exists() and not file.is_file():
+            # A device or a pipe is written to.
+            try:
+                with file.open("w", encoding="utf-8", newline="") as out:
+                    exported = self._export(shop, format, out)
+            except OSError as error:
+                raise Failed(f"The file {file} cannot be written: {error.strerror}.") from None
+        else:
+            with replaced_file(file) as draft, draft.open("w", encoding="utf-8", newline="") as out:
+                exported = self._export(shop, format, out)
+                os.chmod(draft, 0o644)
         self.write_result({"exported": exported})
 
-    def _export_to(self, shop: Shop, format: str, file: Path) -> int:
-        """Export to a temporary file that replaces `file` when it is complete. A device or a pipe is written to.
-        Returns the number of products."""
-        if file.exists() and not file.is_file():
-            with file.open("w", encoding="utf-8", newline="") as out:
-                return self._export(shop, format, out)
-        handle, name = tempfile.mkstemp(dir=file.absolute().parent, prefix=f".{file.name}.")
-        try:
-            with open(handle, "w", encoding="utf-8", newline="") as out:
-                exported = self._export(shop, format, out)
-            os.chmod(name, 0o644)
-            os.replace(name, file)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-        return exported
-
     def _export(self, shop: Shop, format: str, out: IO[str]) -> int:
-        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-        with Progress(
-            *columns, console=Console(stderr=True), disable=not self.is_in_terminal, transient=True
-        ) as progress:
+        with progress_bar() as progress:
             task = progress.add_task("products", total=None)
             exported = export_products(
                 shop=shop,

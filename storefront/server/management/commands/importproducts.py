@@ -8,18 +8,16 @@ from typing import Any
 
 import orjson
 from django.core.management import CommandError
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
 from storefront.kit import clock
 from storefront.kit.files.spreadsheets import escape_formula
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.importing import import_products
 from storefront.product_files.opening import FORMATS
-from storefront.product_files.parsed_products import Problem
-from storefront.product_files.reports import REPORT_COLUMNS, report_row
+from storefront.product_files.parsed_products import REPORT_COLUMNS, Problem, report_row
 from storefront.server.command import Command as Base
 from storefront.server.command import add_shop_argument, find_shop
+from storefront.server.progress import progress_bar, write_beside
 
 NOT_COMPLETE = 1
 
@@ -65,14 +63,14 @@ class Command(Base):
 
     def handle(self, *, shop, file, format, encoding, source, report, update, dry_run, no_pictures, **_options) -> None:
         found, now = find_shop(shop), clock.now()
-        with self._progress() as progress, _written_report(report) as write_row:
+        with progress_bar() as progress, _written_report(report) as write_row:
             task = progress.add_task(file.name, total=None)
 
             def on_problem(problem: Problem) -> None:
                 write_row(problem)
                 # Skipped products are expected, and can be as many as the file has.
                 if problem.severity != "skipped":
-                    self._report_problem(progress, problem)
+                    write_beside(progress, f"{problem.severity}: {problem}")
 
             result = import_products(
                 shop=found,
@@ -91,22 +89,6 @@ class Command(Base):
         self.write_result(result.counts())
         if not result.is_complete:
             sys.exit(NOT_COMPLETE)
-
-    def _progress(self) -> Progress:
-        columns = (
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            TaskProgressColumn(),
-            TimeRemainingColumn(),
-        )
-        return Progress(*columns, console=Console(stderr=True), disable=not self.is_in_terminal, transient=True)
-
-    def _report_problem(self, progress: Progress, problem: Problem) -> None:
-        text = f"{problem.severity}: {problem}"
-        if self.is_in_terminal:
-            progress.console.print(text, markup=False, highlight=False)
-        else:
-            self.write_message(text)
 
     def _write_change(self, change: dict[str, Any]) -> None:
         self.write_result(orjson.dumps(change, default=str).decode())

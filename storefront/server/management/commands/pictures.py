@@ -5,16 +5,16 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import MofNCompleteColumn
 
 from storefront.kit import clock
+from storefront.pictures import requesting
 from storefront.pictures.fetching import Fetcher
 from storefront.pictures.queries import waiting_and_failed
-from storefront.pictures.requesting import request_missing, retry_failed
 from storefront.pictures.storing import Outcome
 from storefront.server.command import Command as Base
 from storefront.server.command import add_shop_argument, find_shop
+from storefront.server.progress import progress_bar, write_beside
 from storefront.shops.models import Shop
 
 SOME_FAILED = 1
@@ -33,8 +33,11 @@ class Command(Base):
         )
 
     def handle(self, *, shop, retry_failed: bool, all: bool, **_options) -> None:
-        found = find_shop(shop)
-        request(found, failed=retry_failed, missing=all)
+        found, now = find_shop(shop), clock.now()
+        if retry_failed:
+            requesting.retry_failed(shop=found, now=now)
+        if all:
+            requesting.request_missing(shop=found, now=now)
         fetched = self._fetch(found)
         left = waiting_and_failed(found)
         self.write_result({"fetched": fetched, "waiting": left.waiting, "failed": left.failed})
@@ -46,7 +49,7 @@ class Command(Base):
     def _fetch(self, shop: Shop) -> int:
         """Fetch until no picture of the shop is due, or Ctrl-C; returns how many were fetched."""
         fetched = 0
-        with self._progress() as progress:
+        with progress_bar(MofNCompleteColumn()) as progress:
             task = progress.add_task("Pictures", total=waiting_and_failed(shop).waiting)
 
             def show(outcomes: list[Outcome]) -> None:
@@ -55,22 +58,12 @@ class Command(Base):
                 progress.advance(task, len(outcomes))
                 for outcome in outcomes:
                     if outcome.reason:
-                        self._report(progress, f"{outcome.job.url}: {outcome.reason}")
+                        write_beside(progress, f"{outcome.job.url}: {outcome.reason}")
 
             fetcher = Fetcher(shop, on_outcomes=show)
             with stopped_by_signals(fetcher):
                 asyncio.run(fetcher.run())
         return fetched
-
-    def _progress(self) -> Progress:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        return Progress(*columns, console=Console(stderr=True), disable=not self.is_in_terminal, transient=True)
-
-    def _report(self, progress: Progress, text: str) -> None:
-        if self.is_in_terminal:
-            progress.console.print(text, markup=False, highlight=False)
-        else:
-            self.write_message(text)
 
 
 @contextmanager
@@ -82,11 +75,3 @@ def stopped_by_signals(fetcher: Fetcher) -> Iterator[None]:
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
-
-
-def request(shop: Shop, *, failed: bool, missing: bool) -> None:
-    now = clock.now()
-    if failed:
-        retry_failed(shop=shop, now=now)
-    if missing:
-        request_missing(shop=shop, now=now)

@@ -7,7 +7,7 @@ from django.contrib.admin import autodiscover
 from django.db import connections
 
 from storefront.apps import rendering
-from storefront.server import accepting, readiness, reloading, sealed, supervisor, web
+from storefront.server import readiness, reloading, sealed, supervisor, web
 from storefront.server.command import Command as Base
 from storefront.server.command import Failed
 from storefront.server.metrics import directory, serving
@@ -56,14 +56,12 @@ class Command(Base):
         sealed.warn_of_unreadable()
         # From here on nothing asks the database before the web processes run: whoever can connect is answered.
         connections.close_all()
-        path = accepting.handover_path(settings.DATA_DIR, host, port)
-        listening = reloading.inherited_listening() or accepting.open_listening(host, port, path)
+        listening = reloading.inherited_listening() or web.open_listening(host, port)
         supervising = supervisor.Supervisor(
             lambda on_ready: web.serve(listening, workers=workers, threads=threads, on_ready=on_ready),
             None if no_worker else worker.run,
             partial(serving.run_process, *settings.METRICS) if settings.METRICS else None,
             listening=listening,
-            handover=accepting.Handover.of(path, listening),
             processes=workers,
         )
         if readiness.collect_static_files():

@@ -1,6 +1,7 @@
 from argparse import ArgumentParser
 
-from storefront.apps import actions, queries
+from storefront.apps import actions
+from storefront.apps.queries import current_installation
 from storefront.kit import clock
 from storefront.server.command import Command as Base
 from storefront.server.command import add_app_argument, add_shop_argument, find_app, find_shop
@@ -14,9 +15,6 @@ class Command(Base):
         add_app_argument(parser)
 
     def handle(self, *, shop, app, **_options) -> None:
-        found, wanted = find_shop(shop), find_app(app)
-        installation = queries.current_installation(found, wanted)
-        if installation is None:
-            raise actions.NotInstalled
-        actions.uninstall_app(shop=found, installation=installation, now=clock.now())
-        self.write_message(f"{wanted} has been uninstalled from {found}.")
+        found = current_installation(find_shop(shop), find_app(app))
+        actions.uninstall_app(shop=found.shop, installation=found, now=clock.now())
+        self.write_message(f"{found} has been uninstalled from {found.shop}.")

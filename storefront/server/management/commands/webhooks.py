@@ -1,7 +1,6 @@
 from argparse import ArgumentParser
 
-from storefront.apps import actions, queries
-from storefront.installations.models import Installation
+from storefront.apps.queries import current_installation
 from storefront.kit import clock
 from storefront.kit.refusals import InvalidFields
 from storefront.server.command import Command as Base
@@ -20,19 +19,11 @@ class Command(Base):
         parser.add_argument("--topic", required=True, help="the webhook, by its topic, such as order.placed")
 
     def handle(self, *, shop, app, topic, **_options) -> None:
-        found, wanted = find_shop(shop), find_app(app)
-        installation = queries.current_installation(found, wanted)
-        if installation is None:
-            raise actions.NotInstalled
-        check_topic(installation, topic)
-        sent = send_test(shop=found, installation_id=installation.pk, key=topic, now=clock.now())
+        found = current_installation(find_shop(shop), find_app(app))
+        topics = [each["topic"] for each in webhook_records(found.shop, installation_id=found.pk)]
+        if topic not in topics:
+            existing = f"It has: {', '.join(topics)}." if topics else "It has none."
+            raise InvalidFields(errors={"topic": [f"{found} has no webhook for {topic}. {existing}"]})
+        sent = send_test(shop=found.shop, installation_id=found.pk, key=topic, now=clock.now())
         self.write_result(delivery_record(sent))
         self.write_message("The worker sends it. The outcome is in the admin, under Deliveries.")
-
-
-def check_topic(installation: Installation, topic: str) -> None:
-    """Raises InvalidFields, which lists the topics that the app has webhooks for."""
-    topics = [each["topic"] for each in webhook_records(installation.shop, installation_id=installation.pk)]
-    if topic not in topics:
-        existing = f"It has: {', '.join(topics)}." if topics else "It has none."
-        raise InvalidFields(errors={"topic": [f"{installation} has no webhook for {topic}. {existing}"]})

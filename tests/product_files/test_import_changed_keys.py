@@ -1,17 +1,12 @@
-"""An import into an empty shop looks nothing up that it has seen itself, until somebody else adds a product."""
+"""Products, slugs and ids that somebody adds or changes between two batches of an import are found."""
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from storefront.catalogue.models import Product
-from storefront.kit.bulk_insert import allocate_ids
 from storefront.product_files import read_ahead
 from storefront.product_files.models import ExternalId, ImportSource
-from storefront.product_files.own_products import OwnProducts
 from tests.catalogue.factories import make_product
 from tests.product_files.files import after_batch, as_lines, imported, woo
-from tests.shops.factories import NOW
 
 pytestmark = pytest.mark.django_db
 
@@ -27,39 +22,6 @@ def cup(number: int, **given) -> dict:
 
 def outcomes(report) -> list[str]:
     return [str(problem) for problem in (*report.problems, *report.unchanged)]
-
-
-def looked_up(shop, tmp_path, content, **given) -> int:
-    """How many statements of the import looked for SKUs, slugs or ids."""
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
-        imported(shop, content, tmp_path, **given)
-    marks = {"sqlite": "sku, name FROM catalogue_product", "postgresql": "AS wanted (value)"}
-    return sum(marks[connection.vendor] in each["sql"] for each in queries)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        as_lines(*(cup(number) for number in range(4))),
-        [woo(id=str(number), sku=f"C{number}", name=f"Cup {number}") for number in range(1, 5)],
-        [woo(sku=f"C{number}", name=f"Cup {number}") for number in range(1, 5)],
-    ],
-    ids=["slugs", "ids", "SKUs"],
-)
-def test_nothing_is_looked_up_in_a_shop_of_its_own(shop, other_shop, tmp_path, content):
-    make_product(other_shop, "Cup 2", slug="cup-2", sku="C2")
-    make_product(shop, "Cup 2", slug="cup-2", sku="C2", deleted_at=NOW)
-    # A WooCommerce file states no slugs; those of its names are looked up to be free.
-    free = 0 if isinstance(content, str) else 4
-    assert looked_up(shop, tmp_path, content) == free
-    assert Product.objects.filter(shop=shop, deleted_at=None).count() == 4
-
-
-def test_all_are_looked_up_where_the_shop_has_others(shop, tmp_path):
-    make_product(shop, "Bowl", slug="bowl")
-    assert looked_up(shop, tmp_path, as_lines(*(cup(number) for number in range(4)))) == 8
 
 
 @pytest.mark.parametrize("update", [False, True])
@@ -126,38 +88,3 @@ def test_a_slug_that_was_made_for_another_row_is_a_conflict(shop, tmp_path):
         "line 3, slug cup-1: is “Cup 1” (cup-1, SKU X), as is the product on line 1",
         "line 4, name Cup 0: is “Cup 0” (cup-0, SKU C0), as is the product on line 2",
     ]
-
-
-def test_a_product_between_the_own_ones_is_found(shop, other_shop):
-    first, missed, last = allocate_ids(Product, 3)
-    own = OwnProducts(shop)
-    own.add([first])
-    own.add([last])
-    make_product(other_shop, "Cup", id=missed)
-    make_product(shop, "Cup 1", id=first)
-    make_product(shop, "Cup 3", id=last)
-    assert own.are_alone()
-    Product.objects.filter(pk=missed).update(shop=shop)
-    assert not own.are_alone()
-    Product.objects.filter(pk=missed).delete()
-    assert not own.are_alone()
-
-
-@pytest.mark.parametrize("place", ["before", "after"])
-def test_a_product_before_or_after_the_own_ones_is_found(shop, place):
-    before, first, last, after = allocate_ids(Product, 4)
-    own = OwnProducts(shop)
-    own.add([first, last])
-    for id in (first, last):
-        make_product(shop, f"Cup {id}", id=id)
-    assert own.are_alone()
-    make_product(shop, "Bowl", id=before if place == "before" else after)
-    assert not own.are_alone()
-
-
-def test_many_gaps_are_taken_for_others(shop):
-    own = OwnProducts(shop)
-    own.add([2 * number + 1 for number in range(OwnProducts.MAX_RUNS)])
-    assert own.are_alone()
-    own.add([100])
-    assert not own.are_alone()
