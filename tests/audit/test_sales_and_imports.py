@@ -78,7 +78,7 @@ def test_a_dry_run_makes_no_entry(shop, tmp_path):
 def test_a_failed_import_is_recorded_with_what_it_did(shop, tmp_path, monkeypatch):
     (tmp_path / "spring.jsonl").write_bytes(FILE)
 
-    def break_down(_read, _size):
+    def break_down(_read, _size, _report):
         raise RuntimeError
 
     with one_entry(shop) as found, pytest.raises(RuntimeError):

@@ -55,7 +55,7 @@ def after_batch(number: int, action: Callable[[], object]) -> Callable[[int, int
     """A `progress` that does the action once, when this many batches are imported."""
     batches: list[int] = []
 
-    def progress(done: int, total: int) -> None:
+    def progress(done: int, total: int, report: object) -> None:
         batches.append(done)
         if len(batches) == number:
             action()

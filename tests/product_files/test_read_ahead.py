@@ -38,7 +38,7 @@ def test_the_import_has_the_same_result(shop, tmp_path):
     (tmp_path / "file").write_bytes(b"\n".join(map(orjson.dumps, LINES)))
     progress = []
     report = importing.import_products(
-        shop=shop, file=tmp_path / "file", now=NOW, progress=lambda *position: progress.append(position)
+        shop=shop, file=tmp_path / "file", now=NOW, progress=lambda read, size, _: progress.append((read, size))
     )
     assert report.counts() == {"created": 24, "updated": 0, "skipped": 0, "failed": 1, "conflicts": 0}
     assert [(problem.line, problem.column) for problem in report.problems] == [(8, "price")]
