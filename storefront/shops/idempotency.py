@@ -183,20 +183,11 @@ def _replay(row: IdempotentAnswer, scopes: Collection[str]) -> HttpResponse:
         kept = sealing.unseal(bytes(row.body or b""), purpose=PURPOSE)
     except sealing.Unsealable:
         raise AnswerUnreadable from None
-    read_scope, etag, body = _split(kept)
+    line, _, body = kept.partition(b"\n")
+    read_scope, _, etag = line.decode().partition(" ")
     headers = {"Idempotent-Replayed": "true"} | ({"ETag": etag} if etag else {})
     if read_scope and read_scope not in scopes:
         body = orjson.dumps({name: id_only(record) for name, record in orjson.loads(body).items()})
         headers.pop("ETag", None)
     assert row.status is not None
     return HttpResponse(body, status=row.status, content_type=JSON, headers=headers)
-
-
-def _split(kept: bytes) -> tuple[str, str, bytes]:
-    """Split a stored response into read scope, ETag and body. Older responses have neither ETag nor, before that, the
-    line."""
-    if kept.startswith(b"{"):
-        return "", "", kept
-    line, _, body = kept.partition(b"\n")
-    read_scope, _, etag = line.decode().partition(" ")
-    return read_scope, etag, body

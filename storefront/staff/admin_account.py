@@ -78,7 +78,7 @@ class AccountPages(SignInPages):
         except LastFactor as refusal:
             messages.error(request, refusal.text)
         else:
-            staff_jobs.send_factors_changed.enqueue(request.user.pk, REMOVED[kind])
+            staff_jobs.send_to_person.enqueue(request.user.pk, "factors_changed", {"what": REMOVED[kind]})
             messages.success(request, "Second factor removed.")
         return HttpResponseRedirect(reverse("admin:security"))
 
@@ -87,7 +87,8 @@ class AccountPages(SignInPages):
         if not second_factor.factors_of(request.user):
             raise Http404
         codes = second_factor.new_recovery_codes(user=request.user)
-        staff_jobs.send_factors_changed.enqueue(request.user.pk, "new recovery codes were created")
+        what = {"what": "new recovery codes were created"}
+        staff_jobs.send_to_person.enqueue(request.user.pk, "factors_changed", what)
         return self.show_codes(request, codes, then=reverse("admin:security"))
 
     def security_end(self, request: Any) -> HttpResponse:

@@ -62,8 +62,4 @@ def send_sample_mail(shop_id: int, kind: str, user_id: int, tries: int = 0) -> N
         return
     message = sample_mail(kind, shop=shop, words=words_of(shop, kind), now=clock.now())
     message.to, message.subject = [user.email], f"Test: {message.subject}"
-
-    def again(due: datetime) -> None:
-        send_sample_mail.using(run_after=due).enqueue(shop_id, kind, user_id, tries + 1)
-
-    mail.send(message, what="sample", tries=tries, again=again)
+    mail.send(message, shop_id, kind, user_id, what="sample", task=send_sample_mail, tries=tries)
