@@ -33,6 +33,8 @@ def single(api, product) -> dict:
     ("state", "public"),
     [
         ({}, True),
+        ({"status": "draft", "is_featured": True}, False),
+        ({"status": "archived"}, False),
         ({"deleted_at": NOW}, False),
         ({"publish_at": timedelta(hours=1)}, False),
         ({"publish_at": timedelta(hours=-1)}, True),

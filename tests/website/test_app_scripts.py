@@ -37,6 +37,7 @@ def policy(answer) -> dict[str, str]:
     return dict(part.split(" ", 1) for part in answer.headers["Content-Security-Policy"].split("; "))
 
 
+@pytest.mark.rule("R-APP-27")
 def test_each_script_is_at_its_location_and_loads_async(app, page):
     for location in ("head", "body_start", "body_end"):
         put(app, f"https://app.example.com/{location}.js", location)
@@ -173,14 +174,17 @@ class TestPolicy:
         assert found | POLICY == found
         assert found.keys() - POLICY.keys() == {"report-uri"}
 
+    @pytest.mark.rule("R-APP-29")
     def test_installing_an_app_allows_its_host_with_or_without_a_script(self, app, visitor):
         assert policy(visitor.get("/"))["script-src"] == "'self' app.example.com"
 
+    @pytest.mark.rule("R-APP-29")
     def test_a_script_tag_does_not_allow_another_host(self, app, page, visitor):
         put(app, "https://cdn.example.net/badge.js")
         assert "https://cdn.example.net/badge.js" in page("/")
         assert "cdn.example.net" not in visitor.get("/").headers["Content-Security-Policy"]
 
+    @pytest.mark.rule("R-APP-29")
     def test_an_allowed_host_may_run_scripts_receive_calls_and_serve_styles(self, shop, visitor):
         for host in ("scripts.example.com", "cdn.example.com:8443"):
             allow_script_host(shop=shop, host=host, now=clock.now())
