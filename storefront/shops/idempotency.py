@@ -27,7 +27,7 @@ from django.http import HttpResponse
 
 from storefront.kit import sealing
 from storefront.kit.api.http import JSON
-from storefront.kit.refusals import InvalidFields, Refusal
+from storefront.kit.refusals import InvalidFields, Refusal, TryLater
 from storefront.shops import claims
 from storefront.shops.models import IdempotentAnswer
 from storefront.shops.request import Request, id_only
@@ -41,19 +41,11 @@ _KEY = re.compile(r"[^\x00-\x1f\x7f]{1,255}\Z")
 Handler = Callable[..., HttpResponse]
 
 
-class InFlight(Refusal):
+class InFlight(TryLater):
     """`retry_after`: seconds after which it is known whether the request's process still lives."""
 
     status, code = 409, "idempotency_in_flight"
     message = "The first request with this Idempotency-Key is still in progress."
-
-    def __init__(self, retry_after: int = 1) -> None:
-        super().__init__()
-        self.retry_after = retry_after
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {"Retry-After": str(self.retry_after)}
 
 
 class Mismatch(Refusal):

@@ -11,7 +11,7 @@ from storefront.kit import clock
 from storefront.kit.queues import MAILS
 from storefront.shops import mail, queries
 from storefront.shops.models import Shop, StaffInvitation
-from storefront.staff.admin_address import admin_url
+from storefront.shops.places import page_address
 from storefront.staff.invitations import accounts_with, new_link
 
 
@@ -44,7 +44,7 @@ def send_password_reset(email: str, tries: int = 0) -> None:
         if shop is None:
             continue
         uid, token = urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)
-        link = admin_url("admin:password_reset_link", shop=shop, uid=uid, token=token)
+        link = page_address("admin:password_reset_link", shop=shop, uid=uid, token=token)
         text = render_to_string("shops/mail/password_reset.txt", {"shop": shop, "user": user, "link": link})
         subject = f"Reset your password for the admin of {shop.name}"
         written = mail.message(shop=shop, to=user.email, subject=subject, text=text)
