@@ -37,7 +37,7 @@ pricing/discounts.py: pricing/test_discounts.py pricing/test_totals.py
 pricing/eu_vat.py: pricing/test_tax_places.py pricing/test_eu_rates.py
 pricing/sharing.py: pricing/test_sharing_out.py
 pricing/taxes.py: pricing/test_tax.py pricing/test_tax_identity.py pricing/test_tax_places.py
-shops/auth.py: reference/test_public_authentication.py reference/test_app_api.py reference/test_errors.py
+shops/auth.py: reference/test_public_authentication.py reference/test_app_api.py reference/test_every_call.py
 webhooks/claiming.py: webhooks/test_claiming.py webhooks/test_changing.py
 webhooks/messages.py: webhooks/test_recording.py webhooks/test_feed.py server/test_api_webhooks.py
 webhooks/rules.py: webhooks/test_rules.py

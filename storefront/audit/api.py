@@ -7,7 +7,7 @@ from ninja import Field, Query, Router, Schema
 from pydantic import AfterValidator, WithJsonSchema
 
 from storefront.audit.known_actions import ACTIONS
-from storefront.audit.queries import AuditFilters, audit_page
+from storefront.audit.queries import FILTERS, audit_page
 from storefront.kit.api.app_pagination import PageQuery, Pagination, pagination
 from storefront.kit.api.http import json_response
 from storefront.kit.api.schemas import Moment, Timestamp, answers
@@ -17,7 +17,6 @@ from storefront.shops.request import Request
 
 router = Router(tags=["App: Audit log"])
 
-PAGE_PARAMETERS = ("action", "object_type", "object_id", "actor_kind", "since", "until", "per_page")
 
 ActorKind = Literal["staff", "token", "app", "command", "customer", "worker", "system"]
 
@@ -44,17 +43,6 @@ class AuditQuery(PageQuery):
     actor_kind: ActorKind | None = Field(None, description="Only entries by actors of this kind.")
     since: Moment | None = Field(None, description="Only entries at or after this time.")
     until: Moment | None = Field(None, description="Only entries before this time.")
-
-    @property
-    def filters(self) -> AuditFilters:
-        return AuditFilters(
-            action=self.action,
-            object_type=self.object_type,
-            object_id=self.object_id,
-            actor_kind=self.actor_kind,
-            since=self.since,
-            until=self.until,
-        )
 
 
 class AuditActor(Schema):
@@ -121,13 +109,17 @@ def list_audit_entries(request: Request, asked: Query[AuditQuery]) -> HttpRespon
     `until` while you read all pages, so that no entry moves to the next page.
     """
     records, total = audit_page(
-        request.shop, asked.filters, caller=request.caller, start=asked.start, count=asked.per_page
+        request.shop,
+        asked.model_dump(include=set(FILTERS)),
+        caller=request.caller,
+        start=asked.start,
+        count=asked.per_page,
     )
     where = pagination(
         page=asked.page,
         per_page=asked.per_page,
         total=total,
         path=f"{request.shop.base_url}/api/apps/audit",
-        given=[(name, request.GET[name]) for name in PAGE_PARAMETERS if name in request.GET],
+        given=[(name, request.GET[name]) for name in (*FILTERS, "per_page") if name in request.GET],
     )
     return json_response({"audit": records, "pagination": where})

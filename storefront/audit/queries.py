@@ -1,10 +1,8 @@
 """Reads the audit log for the App API, and deletes entries whose time is over."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
-
-from django.db.models import QuerySet
 
 from storefront.kit.clock import timestamp
 from storefront.shops.audit_models import AuditEntry
@@ -29,23 +27,21 @@ STAFF = "staff"
 _OF_THE_SHOP_ALONE = {"variant_costs"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class AuditFilters:
-    """Filters of the log; None means no filter."""
-
-    action: str | None = None
-    object_type: str | None = None
-    object_id: int | None = None
-    actor_kind: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
+# Lookups of the filters by name.
+FILTERS = {
+    **{name: name for name in ("action", "object_type", "object_id", "actor_kind")},
+    "since": "at__gte",
+    "until": "at__lt",
+}
 
 
 def audit_page(
-    shop: Shop, filters: AuditFilters, *, caller: Caller, start: int, count: int
+    shop: Shop, filters: Mapping[str, Any], *, caller: Caller, start: int, count: int
 ) -> tuple[list[dict[str, Any]], int]:
-    """`count` entries from position `start` on, newest first, as this caller may read them, and the total number."""
-    found = _filtered(AuditEntry.objects.filter(shop=shop), filters)
+    """`count` entries from position `start` on, newest first, as this caller may read them, and the total number.
+    `filters` are values by names of FILTERS; None means no filter."""
+    wanted = {FILTERS[name]: value for name, value in filters.items() if value is not None}
+    found = AuditEntry.objects.filter(shop=shop, **wanted)
     # Two queries, so that rows before a deep page are skipped in the index, and only the page's own rows are read.
     ids = list(found.order_by("-at", "-id").values_list("pk", flat=True)[start : start + count])
     rows = AuditEntry.objects.filter(shop=shop, pk__in=ids).order_by("-at", "-id")
@@ -91,18 +87,6 @@ def delete_old_entries(*, now: datetime, limit: int) -> int:
     """Delete at most `limit` entries whose last day has passed; returns the number."""
     over = AuditEntry.objects.filter(keep_until__lt=now.date()).order_by("keep_until", "pk")
     return AuditEntry.objects.filter(pk__in=list(over.values_list("pk", flat=True)[:limit])).delete()[0]
-
-
-def _filtered(found: QuerySet[AuditEntry], filters: AuditFilters) -> QuerySet[AuditEntry]:
-    wanted = {
-        "action": filters.action,
-        "object_type": filters.object_type,
-        "object_id": filters.object_id,
-        "actor_kind": filters.actor_kind,
-        "at__gte": filters.since,
-        "at__lt": filters.until,
-    }
-    return found.filter(**{name: value for name, value in wanted.items() if value is not None})
 
 
 def _public_values(values: dict[str, Any] | None) -> dict[str, Any] | None:

@@ -1,7 +1,5 @@
 """A shopper's message to the shop, mailed by the worker."""
 
-from datetime import datetime
-
 from django.template.loader import render_to_string
 from django_tasks import task
 
@@ -22,11 +20,7 @@ def send_message(shop_id: int, name: str, email: str, text: str, tries: int = 0)
     shop = Shop.objects.get(pk=shop_id)
     if not shop.email:
         return
-
-    def again(due: datetime) -> None:
-        send_message.using(run_after=due).enqueue(shop_id, name, email, text, tries + 1)
-
     body = render_to_string("content/message.txt", {"name": name, "email": email, "text": text, "shop": shop})
     message = mail.message(shop=shop, to=shop.email, subject=f"Message from {name}", text=body, is_to_staff=True)
     message.reply_to = [email]
-    mail.send(message, what="message", tries=tries, again=again)
+    mail.send(message, shop_id, name, email, text, what="message", task=send_message, tries=tries)

@@ -1,6 +1,7 @@
 """Customers as a CSV file, with their default address and what they bought."""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 from django.db.models import Prefetch, QuerySet
@@ -10,12 +11,11 @@ from storefront import audit
 from storefront.customers import queries
 from storefront.customers.models import Address, Customer
 from storefront.kit.files.csv_files import csv_response
-from storefront.kit.money import ZERO, to_wire
+from storefront.kit.money import to_wire
 from storefront.shops.models import Shop
 from storefront.staff.admin_base import check_own_site
 
 BATCH_ROWS = 500
-NONE = queries.Sales(0, ZERO)
 ADDRESS = ("name", "company", "line1", "line2", "postal_code", "city", "region", "country")
 COLUMNS = [
     *("id", "email", "name", "phone", "group", "note", "created_at", "orders", "spent", "currency"),
@@ -36,20 +36,16 @@ def exported_customers(request: Any, customers: QuerySet[Customer]) -> Streaming
 def rows_of(shop: Shop, customers: QuerySet[Customer]) -> Iterator[list[str]]:
     addresses = Prefetch("addresses", Address.objects.filter(is_default=True), to_attr="default_addresses")
     found = customers.select_related("group").prefetch_related(addresses)
-    batch: list[Any] = []
-    for customer in found.iterator(chunk_size=BATCH_ROWS):
-        batch.append(customer)
-        if len(batch) == BATCH_ROWS:
-            yield from _rows(shop, batch)
-            batch = []
-    yield from _rows(shop, batch)
+    rows = found.iterator(chunk_size=BATCH_ROWS)
+    while batch := list(islice(rows, BATCH_ROWS)):
+        yield from _rows(shop, batch)
 
 
 def _rows(shop: Shop, batch: list[Any]) -> Iterator[list[str]]:
-    sales = queries.sales_of(shop, batch) if batch else {}
+    sales = queries.sales_of(shop, batch)
     for each in batch:
         address = each.default_addresses[0] if each.default_addresses else None
-        sold = sales.get(each.pk, NONE)
+        sold = sales.get(each.pk, queries.NO_SALES)
         yield [
             str(each.pk),
             each.email,

@@ -1,3 +1,5 @@
+"""Customers in `/api/v1` and, for apps, in the App API (R-APP-30)."""
+
 from collections.abc import Collection
 from typing import Annotated, Any
 
@@ -7,6 +9,7 @@ from ninja import Path, Query, Router
 from storefront.customers import actions, queries, schemas
 from storefront.customers.copying import Customers
 from storefront.customers.models import Customer
+from storefront.kit.api.app_pagination import pagination
 from storefront.kit.api.conditional import only_if_match, record_response
 from storefront.kit.api.http import json_response
 from storefront.kit.api.members import only
@@ -14,11 +17,11 @@ from storefront.kit.api.pagination import page_response
 from storefront.kit.api.schemas import PathId, answers
 from storefront.kit.ids import as_id
 from storefront.kit.refusals import NotFound
-from storefront.shops.auth import scope
+from storefront.shops.auth import app_scope, scope
 from storefront.shops.request import Request, record_or_id, written_response
-from storefront.sync.answers import answer_run, deleted_beside
+from storefront.sync.answers import answer_run, deleted_beside, deleted_of_app
 
-router = Router(tags=["Customers"])
+router, app_router = Router(tags=["Customers"]), Router(tags=["App: Customers"])
 
 PAGE_PARAMETERS = ("email", "updated_since", "ids", "fields", "include", "per_page")
 
@@ -72,6 +75,59 @@ def create_customer(request: Request, body: schemas.CustomerGiven) -> HttpRespon
 def update_customer(request: Request, customer_id: CustomerId, body: schemas.CustomerChange) -> HttpResponse:
     """Update the members that are sent."""
     return update(request, customer_id, body, member="data")
+
+
+@app_router.get(
+    "/customers",
+    auth=app_scope("read_customers"),
+    response=answers({200: schemas.CustomersOfApp | schemas.CustomerRunOfApp}, 422),
+    summary="List customers",
+)
+def list_customers_for_app(request: Request, asked: Query[schemas.CustomerQuery]) -> HttpResponse:
+    """One page of the shop's customers, newest first; with `after`, the next part of a copy of the list."""
+    source = Customers(request.shop, asked.members)
+    if asked.after is not None:
+        return answer_run(request, source, asked, "customers")
+    records, total = list_records(request, asked)
+    deleted, deleted_total = deleted_of_app(source, asked, now=request.now)
+    position = page_position(request, asked, "/api/apps/customers")
+    where = pagination(total=total, **position, deleted_total=deleted_total)
+    return json_response({"customers": records, "pagination": where} | deleted)
+
+
+@app_router.get(
+    "/customers/{customer_id}",
+    auth=app_scope("read_customers"),
+    response=answers({200: schemas.CustomerOfApp, 304: None}, 404, 422),
+    summary="Get a customer",
+)
+def get_customer_for_app(
+    request: Request, customer_id: CustomerId, asked: Query[schemas.SingleCustomerQuery]
+) -> HttpResponse:
+    """A customer with all addresses."""
+    return record_response(request, {"customer": read_record(request, customer_id, asked.fields)})
+
+
+@app_router.post(
+    "/customers",
+    auth=app_scope("write_customers"),
+    response=answers({201: schemas.ChangedCustomerOfApp}, 400, 409, 413, 415, 422),
+    summary="Create a customer",
+)
+def create_customer_for_app(request: Request, body: schemas.CustomerGiven) -> HttpResponse:
+    """Create a customer. The customer can then set a password with a link that the shop emails."""
+    return json_response({"customer": create(request, body)}, status=201)
+
+
+@app_router.patch(
+    "/customers/{customer_id}",
+    auth=app_scope("write_customers"),
+    response=answers({200: schemas.ChangedCustomerOfApp}, 400, 404, 412, 413, 415, 422),
+    summary="Update a customer",
+)
+def update_customer_for_app(request: Request, customer_id: CustomerId, body: schemas.CustomerChange) -> HttpResponse:
+    """Update the members that are sent."""
+    return update(request, customer_id, body, member="customer")
 
 
 def list_records(request: Request, asked: schemas.CustomerQuery) -> tuple[list[dict[str, Any]], int]:

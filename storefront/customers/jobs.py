@@ -1,7 +1,5 @@
 """Emails to customers, sent by the worker. Links are created when an email is sent, so the queue contains none."""
 
-from datetime import datetime
-
 from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
 from django_tasks import task
@@ -35,12 +33,7 @@ def send_password_link(shop_id: int, email: str, purpose: str, tries: int = 0) -
     elif purpose == "reset" and customer is None:
         kind = "unknown"
     message = account_mail(shop, email, kind, link=links.password_link(shop=shop, email=email, now=now))
-    mail.send(
-        message,
-        what="password_link",
-        tries=tries,
-        again=lambda due: send_password_link.using(run_after=due).enqueue(shop_id, email, purpose, tries + 1),
-    )
+    mail.send(message, shop_id, email, purpose, what="password_link", task=send_password_link, tries=tries)
 
 
 @task(queue_name=MAILS)
@@ -58,22 +51,14 @@ def send_email_link(shop_id: int, customer_id: int, email: str, tries: int = 0) 
     else:
         link = links.email_link(shop=shop, customer=customer, email=email, now=now)
         message = account_mail(shop, email, "change_email", link=link)
-
-    def again(due: datetime) -> None:
-        send_email_link.using(run_after=due).enqueue(shop_id, customer_id, email, tries + 1)
-
-    mail.send(message, what="email_link", tries=tries, again=again)
+    mail.send(message, shop_id, customer_id, email, what="email_link", task=send_email_link, tries=tries)
 
 
 @task(queue_name=MAILS)
 def send_notice(shop_id: int, email: str, kind: str, tries: int = 0) -> None:
     """Notify a customer of a change to the account, in case somebody else made it."""
     shop = Shop.objects.get(pk=shop_id)
-
-    def again(due: datetime) -> None:
-        send_notice.using(run_after=due).enqueue(shop_id, email, kind, tries + 1)
-
-    mail.send(notice(shop, email, kind), what=kind, tries=tries, again=again)
+    mail.send(notice(shop, email, kind), shop_id, email, kind, what=kind, task=send_notice, tries=tries)
 
 
 def account_mail(shop: Shop, email: str, kind: str, *, link: str = "", words: Words | None = None) -> EmailMessage:

@@ -10,7 +10,6 @@ the counts; without, each process has its own. If two requests compete for the l
 """
 
 import math
-from collections.abc import Iterable
 
 from django.conf import settings
 from limits import RateLimitItem
@@ -37,13 +36,12 @@ def count(request: Request, what: str, subject: object = "") -> None:
 
     `what` is a name in `settings.LIMITS`. Raises LimitReached.
     """
-    check(request, what, subject)
-    _count_all(_counters(request, what, subject), is_look=False)
+    _use_all(_counters(request, what, subject))
 
 
 def check(request: Request, what: str, subject: object = "") -> None:
     """Raises LimitReached if `count` would, without counting."""
-    _count_all(_counters(request, what, subject), is_look=True)
+    _look(_counters(request, what, subject))
 
 
 def count_mail(request: Request, email: str) -> None:
@@ -51,20 +49,17 @@ def count_mail(request: Request, email: str) -> None:
 
     Emails to the signed-in customer's own address are not limited.
     """
-    check_mail(request, email)
-    _count_all(_mail_counters(request, email), is_look=False)
+    _use_all(_mail_counters(request, email))
 
 
 def count_mail_to(email: str) -> None:
     """Count an email that staff cause to this address. Raises LimitReached."""
-    counters = _counters_of(normal_email(email))
-    _count_all(counters, is_look=True)
-    _count_all(counters, is_look=False)
+    _use_all(_counters_of(normal_email(email)))
 
 
 def check_mail(request: Request, email: str) -> None:
     """Raises LimitReached if `count_mail` would, without counting."""
-    _count_all(_mail_counters(request, email), is_look=True)
+    _look(_mail_counters(request, email))
 
 
 def _counters(request: Request, what: str, subject: object) -> list[tuple[RateLimitItem, str]]:
@@ -92,10 +87,15 @@ def _visitor(request: Request) -> str:
     return f"customer:{customer.pk}" if customer else client_network(request)
 
 
-def _count_all(counters: Iterable[tuple[RateLimitItem, str]], *, is_look: bool) -> None:
+def _use_all(counters: list[tuple[RateLimitItem, str]]) -> None:
+    """Count in all of them, or in none."""
+    _look(counters)
+    _look(counters, peek=False)
+
+
+def _look(counters: list[tuple[RateLimitItem, str]], *, peek: bool = True) -> None:
     for item, name in counters:
-        wait = seconds_to_wait(item, name, peek=is_look)
-        if wait:
+        if wait := seconds_to_wait(item, name, peek=peek):
             raise LimitReached(wait)
 
 

@@ -103,7 +103,7 @@ class CustomerGiven(Schema):
     addresses: list[AddressGiven] = Field([], max_length=MAX_ADDRESSES, description="The addresses.")
 
 
-class CustomerChange(Change):
+class CustomerChange(CustomerGiven, Change):
     """Changes of a customer. Members that are not sent do not change."""
 
     email: Email = Field(
@@ -114,11 +114,7 @@ class CustomerChange(Change):
         ),
         examples=["ada@example.com"],
     )
-    name: _name() = Field("", description="The customer's full name.")  # type: ignore[valid-type]
-    phone: _text(40) = Field("", description="Phone number.")  # type: ignore[valid-type]
-    note: Note = Field("", description="Internal note. Customers do not see it.")
-    group_id: Id | None = Field(None, description="Id of the customer group; null if none.")
-    addresses: list[AddressChange] = Field(
+    addresses: list[AddressChange] = Field(  # type: ignore[assignment]
         [],
         max_length=MAX_ADDRESSES,
         description="Addresses to add, update or remove. Addresses that are not sent stay.",

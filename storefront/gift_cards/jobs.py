@@ -34,13 +34,7 @@ def send_gift_card(card_id: int, tries: int = 0) -> None:
     made = new_code_of(shop=card.shop, card=card, kind=Kind.SENT, now=clock.now())
     if made is None:
         return
-    is_sent = mail.send(
-        gift_card_mail(*made),
-        what="gift_card",
-        tries=tries,
-        again=lambda due: send_gift_card.using(run_after=due).enqueue(card_id, tries + 1),
-    )
-    if is_sent:
+    if mail.send(gift_card_mail(*made), card_id, what="gift_card", task=send_gift_card, tries=tries):
         GiftCard.objects.filter(shop=card.shop, pk=card.pk).update(sent_at=clock.now())
 
 

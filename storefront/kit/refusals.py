@@ -61,6 +61,18 @@ class InvalidFields(Refusal):
     message = "The request has invalid fields."
 
 
+class TryLater(Refusal):
+    """Refused for now; `retry_after` is in seconds."""
+
+    def __init__(self, retry_after: int = 1, message: str | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Retry-After": str(self.retry_after)}
+
+
 class NotFound(Refusal):
     """The resource does not exist. Another shop's resource gets the same response."""
 

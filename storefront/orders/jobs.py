@@ -69,12 +69,7 @@ def tell_merchant(order_id: int, to: str = "", tries: int = 0) -> None:
         for address in merchants_of(order.shop):
             tell_merchant.enqueue(order_id, address)
         return
-    mail.send(
-        merchant_mail(order, to),
-        what="new_order",
-        tries=tries,
-        again=lambda due: tell_merchant.using(run_after=due).enqueue(order_id, to, tries + 1),
-    )
+    mail.send(merchant_mail(order, to), order_id, to, what="new_order", task=tell_merchant, tries=tries)
 
 
 def merchants_of(shop: Shop) -> list[str]:

@@ -1,7 +1,5 @@
 """Sends the mails to customers that staff wrote."""
 
-from datetime import datetime
-
 from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
 from django_tasks import task
@@ -20,11 +18,7 @@ def send_message(mail_id: int, tries: int = 0) -> None:
     row = OrderMail.objects.select_related("shop", "order").filter(pk=mail_id).first()
     if row is None or row.sent_at is not None:
         return
-
-    def again(due: datetime) -> None:
-        send_message.using(run_after=due).enqueue(mail_id, tries + 1)
-
-    if mail.send(message_mail(row), what=row.kind, tries=tries, again=again):
+    if mail.send(message_mail(row), mail_id, what=row.kind, task=send_message, tries=tries):
         OrderMail.objects.filter(pk=row.pk).update(sent_at=clock.now())
     elif tries >= len(mail.WAITS):
         OrderMail.objects.filter(pk=row.pk).update(failed_at=clock.now())

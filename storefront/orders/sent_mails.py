@@ -82,11 +82,7 @@ def send_and_record(message: EmailMessage, *arguments: Any, order: Order, what: 
     address: its customer was erased."""
     if not order.email:
         return
-
-    def again(due: datetime) -> None:
-        task.using(run_after=due).enqueue(*arguments, tries + 1)
-
-    is_sent = mail.send(message, what=what, tries=tries, again=again)
+    is_sent = mail.send(message, *arguments, what=what, task=task, tries=tries)
     if mail.is_sent() and (is_sent or tries >= len(mail.WAITS)):
         now = clock.now()
         outcome = {"sent_at": now} if is_sent else {"failed_at": now}

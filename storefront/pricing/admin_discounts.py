@@ -15,8 +15,7 @@ from storefront.pricing.discount_kinds import KINDS, with_field
 from storefront.pricing.models import Discount, DiscountCode, DiscountGroup, DiscountTarget
 from storefront.shops.rights import Right
 from storefront.staff.admin_base import ShopScopedAdmin
-from storefront.staff.admin_forms import ShopScopedForm
-from storefront.staff.admin_lookups import possible_ids
+from storefront.staff.admin_forms import ShopScopedForm, possible_ids
 from storefront.staff.admin_parts import Moves, asks, column, deed, layout, moment, view_and_edit
 from storefront.staff.admin_scope import ShopScopedTabularInline
 

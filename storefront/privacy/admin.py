@@ -214,7 +214,8 @@ class CustomerWithDataAdmin(CustomerAdmin):
 
 
 def _table(person: Person) -> SafeString:
-    rows = [(kind.title, "" if kind.count is None else format_count(kind.count(person)), kind.fate) for kind in KINDS]
+    counts = {kind: kind.count(person) for kind in KINDS}
+    rows = [(kind.title, "" if count is None else format_count(count), kind.fate) for kind, count in counts.items()]
     lines = format_html_join("", '<tr><th scope="row">{}</th><td>{}</td><td>{}</td></tr>', rows)
     head = '<th scope="col">{}</th>'
     heads = format_html_join("", head, [("Kind",), ("Count",), ("When erased",)])

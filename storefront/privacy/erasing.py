@@ -79,7 +79,7 @@ def _forget_methods(request: DataRequest) -> dict[str, int]:
     Returns the number of rows of each kind."""
     person = find_person(request.shop, request.email)
     check_not_needed(person)
-    counts = {kind.name: kind.count(person) for kind in KINDS if kind.count}
+    counts = {kind.name: count for kind in KINDS if (count := kind.count(person)) is not None}
     customer = person.customer
     for method in person.saved_methods() if customer else ():
         try:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import QuerySet
+
 from storefront.privacy import records
 from storefront.privacy.person import Person
 
@@ -13,35 +15,38 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of data. `name` is the name of its file in an export; `fate` describes what erasing does."""
+    """A kind of data. `name` is the name of its file in an export; `fate` describes what erasing does. `rows` is None
+    if counting would take long."""
 
     name: str
     title: str
-    # None if counting would take long.
-    count: Callable[[Person], int] | None
+    rows: Callable[[Person], QuerySet] | None
     records: Callable[[Person], Iterator[Record]]
     fate: str
+
+    def count(self, person: Person) -> int | None:
+        return self.rows(person).count() if self.rows else None
 
 
 KINDS = (
     Kind(
         "account",
         "Account with its addresses",
-        lambda person: int(person.customer is not None),
+        Person.accounts,
         records.accounts,
         "Deleted. Every sign-in and every emailed link stops working.",
     ),
     Kind(
         "saved_methods",
         "Saved payment methods",
-        lambda person: person.saved_methods().count(),
+        Person.saved_methods,
         records.saved_methods,
         "Deleted, at the payment provider, too.",
     ),
     Kind(
         "orders",
         "Orders",
-        lambda person: person.orders().count(),
+        Person.orders,
         records.orders,
         "Kept for your accounts: figures, taxes, items, country and postal code. Name, addresses, contact, notes and "
         "all texts are deleted.",
@@ -49,71 +54,41 @@ KINDS = (
     Kind(
         "payments",
         "Payments and refunds",
-        lambda person: person.payments().count(),
+        Person.payments,
         records.payments,
         "Kept for your accounts: amounts, provider and its reference. What was paid with is deleted.",
     ),
     Kind(
         "invoices",
         "Invoices and credit notes",
-        lambda person: person.documents().count(),
+        Person.documents,
         records.documents,
         "Kept unchanged, with name and address: tax law requires that for years.",
     ),
-    Kind(
-        "mails",
-        "Emails about orders",
-        lambda person: person.mails().count(),
-        records.mails,
-        "Deleted.",
-    ),
+    Kind("mails", "Emails about orders", Person.mails, records.mails, "Deleted."),
     Kind(
         "downloads",
         "Files to download",
-        lambda person: person.downloads().count(),
+        Person.downloads,
         records.downloads,
         "Deleted: the files cannot be downloaded any more.",
     ),
     Kind(
         "gift_cards",
         "Gift cards bought or received",
-        lambda person: person.gift_cards().count(),
+        Person.gift_cards,
         records.gift_cards,
         "Kept with their balance. This address and all messages are deleted; another recipient's address stays.",
     ),
     Kind(
         "discounts",
         "Uses of discounts",
-        lambda person: person.redemptions().count(),
+        Person.redemptions,
         records.redemptions,
         "Kept as a count, without who used them.",
     ),
-    Kind(
-        "baskets",
-        "Baskets",
-        lambda person: person.baskets().count(),
-        records.baskets,
-        "Deleted.",
-    ),
-    Kind(
-        "checkouts",
-        "Checkouts that were started",
-        lambda person: person.checkouts().count(),
-        records.checkouts,
-        "Deleted.",
-    ),
-    Kind(
-        "stock_alerts",
-        "Waiting for products",
-        lambda person: person.alerts().count(),
-        records.alerts,
-        "Deleted.",
-    ),
-    Kind(
-        "audit",
-        "Entries of the audit log",
-        None,
-        records.audit_entries,
-        "Kept, without names, places and texts.",
-    ),
+    Kind("baskets", "Baskets", Person.baskets, records.baskets, "Deleted."),
+    Kind("checkouts", "Checkouts that were started", Person.checkouts, records.checkouts, "Deleted."),
+    Kind("stock_alerts", "Waiting for products", Person.alerts, records.alerts, "Deleted."),
+    Kind("audit", "Entries of the audit log", None, records.audit_entries, "Kept, without names, places and texts."),
 )

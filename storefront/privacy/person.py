@@ -38,6 +38,9 @@ class Person:
     customer: Customer | None
     order_ids: tuple[int, ...]
 
+    def accounts(self) -> QuerySet[Customer]:
+        return Customer.objects.filter(shop=self.shop, pk__in=[self.customer.pk] if self.customer else [])
+
     def orders(self) -> QuerySet[Order]:
         return Order.objects.filter(shop=self.shop, pk__in=self.order_ids).order_by("pk")
 

@@ -5,8 +5,6 @@ from datetime import datetime
 from typing import Any
 
 from storefront.audit.erasing import entries_naming
-from storefront.carts.models import Cart
-from storefront.checkout.models import Checkout
 from storefront.customers.queries import customer_record
 from storefront.documents.models import Document
 from storefront.gift_cards.models import GiftCard
@@ -14,7 +12,6 @@ from storefront.kit.clock import timestamp
 from storefront.kit.money import to_wire
 from storefront.orders.queries import INCLUDED, order_records
 from storefront.orders.schemas import LISTED
-from storefront.payments.models import Payment
 from storefront.privacy.person import Person
 
 Record = dict[str, Any]
@@ -43,7 +40,11 @@ def orders(person: Person) -> Iterator[Record]:
 def payments(person: Person) -> Iterator[Record]:
     rows = person.payments().select_related("order").prefetch_related("entries", "refunds")
     for row in rows.iterator(chunk_size=BATCH_ROWS):
-        yield _payment(row)
+        own = _plain(row, "gateway", "status", "amount", "captured", "refunded", "currency", "method", "reference")
+        entries = [_plain(each, "at", "kind", "amount", "detail") for each in row.entries.all()]
+        refunds = [_plain(each, "status", "amount", "reason", "created_at") for each in row.refunds.all()]
+        number = row.order.number if row.order else None
+        yield {"order": number} | own | {"entries": entries, "refunds": refunds} | _plain(row, "created_at")
 
 
 def documents(person: Person) -> Iterator[Record]:
@@ -82,12 +83,15 @@ def redemptions(person: Person) -> Iterator[Record]:
 
 def baskets(person: Person) -> Iterator[Record]:
     for row in person.baskets().prefetch_related("lines"):
-        yield _basket(row)
+        own = "name_snapshot", "qty", "price_snapshot", "options", "custom_fields", "gift_card", "created_at"
+        lines = [_plain(each, *own) for each in row.lines.all()]
+        yield _plain(row, "created_at", "updated_at", "discount_codes") | {"lines": lines}
 
 
 def checkouts(person: Person) -> Iterator[Record]:
+    names = ("email", "phone", "shipping_address", "billing_address", "vat_id", "vat_check", "payment_method")
     for row in person.checkouts():
-        yield _checkout(row)
+        yield _plain(row, *names, "shopper_note", "created_at", "updated_at")
 
 
 def alerts(person: Person) -> Iterator[Record]:
@@ -106,14 +110,6 @@ def audit_entries(person: Person) -> Iterator[Record]:
         yield own | {"by": row.actor_kind, "place": row.place if is_own else None}
 
 
-def _payment(row: Payment) -> Record:
-    own = _plain(row, "gateway", "status", "amount", "captured", "refunded", "currency", "method", "reference")
-    entries = [_plain(each, "at", "kind", "amount", "detail") for each in row.entries.all()]
-    refunds = [_plain(each, "status", "amount", "reason", "created_at") for each in row.refunds.all()]
-    number = row.order.number if row.order else None
-    return {"order": number} | own | {"entries": entries, "refunds": refunds} | _plain(row, "created_at")
-
-
 def _gift_card(person: Person, row: GiftCard) -> Record:
     is_held = row.email.lower() == person.email
     own = _plain(row, "last_four", "value", "balance", "currency", "email", "message", "sent_at", "expires_at")
@@ -123,22 +119,6 @@ def _gift_card(person: Person, row: GiftCard) -> Record:
         {"is_received": is_held, "is_bought": row.order_id in person.order_ids}
         | own
         | {"entries": entries if is_held else []}
-    )
-
-
-def _basket(row: Cart) -> Record:
-    lines = [
-        _plain(each, "name_snapshot", "qty", "price_snapshot", "options", "custom_fields", "gift_card", "created_at")
-        for each in row.lines.all()
-    ]
-    return _plain(row, "created_at", "updated_at", "discount_codes") | {"lines": lines}
-
-
-def _checkout(row: Checkout) -> Record:
-    return _plain(
-        row,
-        *("email", "phone", "shipping_address", "billing_address", "vat_id", "vat_check", "payment_method"),
-        *("shopper_note", "created_at", "updated_at"),
     )
 
 

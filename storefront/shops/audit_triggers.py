@@ -59,4 +59,3 @@ TRIGGERS = TriggerSet(
     consequence="the audit log can be changed and deleted",
     statements=statements,
 )
-remove = TRIGGERS.remove

@@ -27,7 +27,7 @@ from django.http import HttpResponse
 
 from storefront.kit import sealing
 from storefront.kit.api.http import JSON
-from storefront.kit.refusals import InvalidFields, Refusal
+from storefront.kit.refusals import InvalidFields, Refusal, TryLater
 from storefront.shops import claims
 from storefront.shops.models import IdempotentAnswer
 from storefront.shops.request import Request, id_only
@@ -41,19 +41,11 @@ _KEY = re.compile(r"[^\x00-\x1f\x7f]{1,255}\Z")
 Handler = Callable[..., HttpResponse]
 
 
-class InFlight(Refusal):
+class InFlight(TryLater):
     """`retry_after`: seconds after which it is known whether the request's process still lives."""
 
     status, code = 409, "idempotency_in_flight"
     message = "The first request with this Idempotency-Key is still in progress."
-
-    def __init__(self, retry_after: int = 1) -> None:
-        super().__init__()
-        self.retry_after = retry_after
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {"Retry-After": str(self.retry_after)}
 
 
 class Mismatch(Refusal):
@@ -183,20 +175,11 @@ def _replay(row: IdempotentAnswer, scopes: Collection[str]) -> HttpResponse:
         kept = sealing.unseal(bytes(row.body or b""), purpose=PURPOSE)
     except sealing.Unsealable:
         raise AnswerUnreadable from None
-    read_scope, etag, body = _split(kept)
+    line, _, body = kept.partition(b"\n")
+    read_scope, _, etag = line.decode().partition(" ")
     headers = {"Idempotent-Replayed": "true"} | ({"ETag": etag} if etag else {})
     if read_scope and read_scope not in scopes:
         body = orjson.dumps({name: id_only(record) for name, record in orjson.loads(body).items()})
         headers.pop("ETag", None)
     assert row.status is not None
     return HttpResponse(body, status=row.status, content_type=JSON, headers=headers)
-
-
-def _split(kept: bytes) -> tuple[str, str, bytes]:
-    """Split a stored response into read scope, ETag and body. Older responses have neither ETag nor, before that, the
-    line."""
-    if kept.startswith(b"{"):
-        return "", "", kept
-    line, _, body = kept.partition(b"\n")
-    read_scope, _, etag = line.decode().partition(" ")
-    return read_scope, etag, body

@@ -1,13 +1,15 @@
 """Mail: text, and the same words as HTML (`mail_html.py`), with the shop's name and address as sender."""
 
-from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime, timedelta
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from email.utils import formataddr
 from smtplib import SMTPException
+from typing import Any
 
 import structlog
 from django.conf import settings
 from django.core.mail import EmailMessage, EmailMultiAlternatives
+from django_tasks.base import Task
 
 from storefront.kit import clock
 from storefront.shops.mail_html import html_of
@@ -57,15 +59,15 @@ def message(
     return mail
 
 
-def send(mail: EmailMessage, *, what: str, tries: int, again: Callable[[datetime], object]) -> bool:
-    """Send the mail. If that fails, call `again` with the time of the next try; it enqueues that try. Returns
-    False if it was not sent."""
+def send(mail: EmailMessage, *arguments: Any, what: str, task: Task, tries: int) -> bool:
+    """Send the mail. If that fails, the `task` is enqueued for the time of the next try, with its `arguments` and the
+    number of tries. Returns False if the mail was not sent."""
     try:
         mail.send()
     except (OSError, SMTPException) as error:
         # Only the type of the error, since its text can contain the receiver's address.
         log.warning("mail_failed", mail=what, tries=tries + 1, error=type(error).__name__)
         if tries < len(WAITS):
-            again(clock.now() + WAITS[tries])
+            task.using(run_after=clock.now() + WAITS[tries]).enqueue(*arguments, tries + 1)
         return False
     return True

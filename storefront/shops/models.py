@@ -8,12 +8,12 @@ from django.db.models.functions import Lower
 
 from storefront.shops import languages
 from storefront.shops.audit_models import AuditEntry as AuditEntry
-from storefront.shops.domain_models import ShopDomain as ShopDomain
-from storefront.shops.saved_view_models import SavedView as SavedView
-from storefront.shops.signin_models import Authenticator as Authenticator
-from storefront.shops.signin_models import Passkey as Passkey
-from storefront.shops.signin_models import RecoveryCode as RecoveryCode
-from storefront.shops.signin_models import StaffSession as StaffSession
+from storefront.shops.staff_models import Authenticator as Authenticator
+from storefront.shops.staff_models import Passkey as Passkey
+from storefront.shops.staff_models import RecoveryCode as RecoveryCode
+from storefront.shops.staff_models import SavedView as SavedView
+from storefront.shops.staff_models import ShopDomain as ShopDomain
+from storefront.shops.staff_models import StaffSession as StaffSession
 
 
 class User(AbstractUser):

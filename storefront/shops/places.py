@@ -75,10 +75,11 @@ def origin_of(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}".lower()
 
 
-def page_address(name: str, *args: Any, shop: Shop) -> str:
-    """The absolute URL of a page, for mails and the admin."""
+def page_address(name: str, *args: Any, shop: Shop, **query: str) -> str:
+    """The absolute URL of a page, for mails and the admin. It is built from settings, not from a request, so that a
+    forged `Host` cannot get into a mail."""
     place = _place_of_page(name)
-    return base_of(place, shop) + _path(place, name, args)
+    return base_of(place, shop) + _path(place, name, args) + (f"?{urlencode(query)}" if query else "")
 
 
 def page_url(request: HttpRequest, name: str, *args: Any, plain: bool = False) -> str:

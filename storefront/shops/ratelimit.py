@@ -17,7 +17,7 @@ from limits.errors import StorageError
 from limits.storage import Storage, storage_from_string
 from limits.strategies import MovingWindowRateLimiter
 
-from storefront.kit.refusals import Refusal
+from storefront.kit.refusals import TryLater
 from storefront.kit.windows import Windows
 
 log = structlog.get_logger(__name__)
@@ -44,18 +44,10 @@ class Quota:
         }
 
 
-class RateLimited(Refusal):
+class RateLimited(TryLater):
     """The limit is used up; `retry_after` is in seconds (R-ERR-10)."""
 
     status, code, message = 429, "rate_limited", "Too many requests. Please try again later."
-
-    def __init__(self, retry_after: int) -> None:
-        super().__init__()
-        self.retry_after = retry_after
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {"Retry-After": str(self.retry_after)}
 
 
 def count_call(credential: str, *, per_minute: int) -> tuple[bool, Quota]:

@@ -30,7 +30,7 @@ from redis import Redis, RedisError
 from redis.client import Pipeline
 
 from storefront.kit import tokens
-from storefront.kit.refusals import Refusal
+from storefront.kit.refusals import TryLater
 
 log = structlog.get_logger(__name__)
 
@@ -80,7 +80,7 @@ GUESSES = {
 }
 
 
-class TooManyTries(Refusal):
+class TooManyTries(TryLater):
     """`retry_after` is in seconds."""
 
     status, code = 429, "too_many_tries"
@@ -88,12 +88,7 @@ class TooManyTries(Refusal):
 
     def __init__(self, retry_after: int) -> None:
         minutes = math.ceil(retry_after / 60)
-        super().__init__(f"Too many attempts. Please try again in {minutes} minute{'s' * (minutes > 1)}.")
-        self.retry_after = retry_after
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {"Retry-After": str(self.retry_after)}
+        super().__init__(retry_after, f"Too many attempts. Please try again in {minutes} minute{'s' * (minutes > 1)}.")
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,9 @@ from storefront.shops.scopes import SCOPES
 from storefront.staff import domains, staff_jobs, staff_sessions
 from storefront.staff.invitations import withdraw_invitations
 
+# Read once, since that takes several milliseconds.
+_time_zones = cache(available_timezones)
+
 
 @transaction.atomic
 def create_shop(
@@ -181,9 +184,3 @@ def _wrong_choices(*, currency: str, timezone: str, language: str) -> dict[str, 
     if language not in dict(languages.CHOICES):
         errors["language"] = [f"Expected one of {', '.join(sorted(dict(languages.CHOICES)))}."]
     return errors
-
-
-@cache
-def _time_zones() -> set[str]:
-    """The names of all time zones. Read once, since that takes several milliseconds."""
-    return available_timezones()

@@ -14,16 +14,16 @@ from unfold.widgets import (
     UnfoldAdminSelectWidget,
 )
 
+from storefront import audit
 from storefront.kit import clock
 from storefront.kit.countries import countries
 from storefront.shops import places
-from storefront.shops.models import AllowedOrigin, ApiToken
+from storefront.shops.models import AllowedOrigin, ApiToken, Shop
 from storefront.shops.rights import Right
 from storefront.shops.scopes import SCOPES
-from storefront.staff import actions, domains
-from storefront.staff.admin_base import ShopScopedAdmin, may_operate
+from storefront.staff import actions, domains, doors
+from storefront.staff.admin_base import OneRowAdmin, ShopScopedAdmin, may_operate
 from storefront.staff.admin_domains import ShopDomainAdmin as ShopDomainAdmin
-from storefront.staff.admin_doors import WithDoors
 from storefront.staff.admin_forms import ShopScopedForm, WordsField
 from storefront.staff.admin_log import AuditEntryAdmin as AuditEntryAdmin
 from storefront.staff.admin_parts import Moves, asks, chosen_deed, column, deed, moment, names, view_and_edit
@@ -82,8 +82,8 @@ class ShopForm(ShopScopedForm):
         return self.cleaned_data[field]
 
 
-class ShopAdmin(WithDoors):
-    """The settings of the session's shop. Only the operator can change the domain.
+class ShopAdmin(OneRowAdmin):
+    """The settings of the session's shop, its doors and its first steps. Only the operator can change the domain.
 
     `checkout` registers this class, since it knows the payment methods.
     """
@@ -100,6 +100,40 @@ class ShopAdmin(WithDoors):
 
     def the_row(self, request: Any) -> Any:
         return request.shop
+
+    def offers(self, row: Any, name: str) -> bool:
+        """Leaves out what is done already. The first steps are hidden on the start page, which shows them."""
+        return name != "hide_steps" and (name != "open_doors" or doors.is_closed(row))
+
+    @deed("Open the doors", Right.MANAGE_SETTINGS, Moves.NOTHING, icon="door_open")
+    @asks("Open the doors?", "Everybody can then see the shop and order.", "Open the doors")
+    def open_doors(self, request: Any, shop: Any, form: Any) -> str:
+        doors.open_doors(shop=shop, now=request.now)
+        return "The doors are open."
+
+    @deed("Close the doors", Right.MANAGE_SETTINGS, Moves.IDENTITY, icon="door_front", url_path="close-doors")
+    def close_doors(self, request: Any, shop: Any) -> Any:
+        """Asks first, then shows the password in the response itself, so that it gets into no session or log."""
+        if request.method != "POST":
+            context = {"title": "Close the doors?", "is_closed": doors.is_closed(shop), "back": "../change/"}
+            return self.page(request, "shops/admin/close_doors.html", **context)
+        return self.show_secret(
+            request,
+            doors.close_doors(shop=shop, now=request.now),
+            title="The shop is closed",
+            kind="password",
+            use="Anyone who has it can see the shop before its doors open.",
+            then="../change/",
+        )
+
+    @deed("Hide the first steps", Right.MANAGE_SETTINGS, Moves.NOTHING)
+    @asks("Hide the first steps?", "The start page will no longer show them.", "Hide")
+    def hide_steps(self, request: Any, shop: Any, form: Any) -> str:
+        if Shop.objects.filter(pk=shop.pk, steps_hidden_at=None).update(steps_hidden_at=request.now):
+            audit.record(
+                shop=shop, action="shop.updated", object=shop, after={"first_steps": "hidden"}, now=request.now
+            )
+        return "The first steps are hidden."
 
 
 class AllowedOriginForm(ShopScopedForm):

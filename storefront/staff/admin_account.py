@@ -1,4 +1,4 @@
-"""A person's own pages in the admin: second factors, sessions, and confirming one's identity again."""
+"""A person's own pages in the admin: second factors, sessions, confirming one's identity again, a new password."""
 
 from collections.abc import Callable
 from typing import Any
@@ -78,7 +78,7 @@ class AccountPages(SignInPages):
         except LastFactor as refusal:
             messages.error(request, refusal.text)
         else:
-            staff_jobs.send_factors_changed.enqueue(request.user.pk, REMOVED[kind])
+            staff_jobs.send_to_person.enqueue(request.user.pk, "factors_changed", {"what": REMOVED[kind]})
             messages.success(request, "Second factor removed.")
         return HttpResponseRedirect(reverse("admin:security"))
 
@@ -87,7 +87,8 @@ class AccountPages(SignInPages):
         if not second_factor.factors_of(request.user):
             raise Http404
         codes = second_factor.new_recovery_codes(user=request.user)
-        staff_jobs.send_factors_changed.enqueue(request.user.pk, "new recovery codes were created")
+        what = {"what": "new recovery codes were created"}
+        staff_jobs.send_to_person.enqueue(request.user.pk, "factors_changed", what)
         return self.show_codes(request, codes, then=reverse("admin:security"))
 
     def security_end(self, request: Any) -> HttpResponse:
@@ -141,3 +142,37 @@ class AccountPages(SignInPages):
         response = TemplateResponse(request, template, {**self.each_context(request), **context})
         response["Cache-Control"] = "no-store"
         return response
+
+
+def change_password(request: Any, page: Callable[[], HttpResponse]) -> HttpResponse:
+    """The response of Django's page. If it changed the password, all other browsers of the person are signed out, and
+    the person is notified by mail."""
+    if request.method != "POST":
+        return page()
+    try:
+        tried = signin.begin_guess(request, "staff", signin.account_of(request.user))
+    except TooManyTries as refusal:
+        return _refused(request, page, refusal)
+    row, response = staff_sessions.staff_session_of(request), page()
+    if response.status_code != 302:
+        # A wrong old password stays counted; an invalid new one is not a guess.
+        if "old_password" not in response.context_data["form"].errors:  # type: ignore[attr-defined]
+            tried.succeed()
+        return response
+    tried.succeed()
+    if row is not None:
+        # Django gives the session a new key with the new password.
+        staff_sessions.update_session_key(request, row)
+    staff_sessions.end_sessions(request.user, but=row)
+    signin.notify_of_new_password(request, request.user)
+    return signin.remember(request, response, request.user)
+
+
+def _refused(request: Any, page: Callable[[], HttpResponse], refusal: TooManyTries) -> HttpResponse:
+    """The empty form with a message; the posted passwords are not checked."""
+    messages.error(request, refusal.text)
+    request.method = "GET"
+    response = page()
+    response.status_code = refusal.status
+    response["Retry-After"] = refusal.headers["Retry-After"]
+    return response

@@ -32,7 +32,7 @@ from storefront.kit.refusals import Refusal
 from storefront.shops import changes
 from storefront.shops.rights import Right
 from storefront.staff.admin_audit import AuditedAdmin
-from storefront.staff.admin_lookups import offered_lookups, possible_id, possible_ids
+from storefront.staff.admin_forms import offered_lookups, possible_id, possible_ids
 from storefront.staff.admin_parts import ON_CHOSEN, ON_LIST, ON_ROW, OWN_PAGE, Deed, Moves, deeds_of
 from storefront.staff.admin_scope import ScopedToShop, bind
 

@@ -168,7 +168,8 @@ class SignInPages(Site):
                 signin.complete_sign_in(request, user, has_second_factor=True)
 
         response = self.add_factor(request, user, added, "shops/admin/enrol.html", then=wanted)
-        return signin.remember(request, response, user) if row is None and _is_entered(request) else response
+        has_entered = row is None and staff_sessions.staff_session_of(request) is not None
+        return signin.remember(request, response, user) if has_entered else response
 
     def add_factor(self, request: Any, user: User, added: Callable[[], None], template: str, then: str) -> HttpResponse:
         """A page that sets up an authenticator app or a passkey. After the person's first factor it shows recovery
@@ -209,7 +210,7 @@ class SignInPages(Site):
         else:
             second_factor.add_authenticator(user=user, key=key, code=given["code"], name=given["name"], now=request.now)
             what = "an authenticator app was added"
-        staff_jobs.send_factors_changed.enqueue(user.pk, what)
+        staff_jobs.send_to_person.enqueue(user.pk, "factors_changed", {"what": what})
 
     def show_codes(self, request: HttpRequest, codes: list[str], *, then: str) -> HttpResponse:
         """Show recovery codes in the response to the POST itself, so that they get into no session, message or log."""
@@ -234,10 +235,6 @@ def next_url(request: HttpRequest, default: str = "admin:index") -> str:
     if wanted.startswith("/") and url_has_allowed_host_and_scheme(wanted, allowed_hosts=None):
         return wanted
     return reverse(default)
-
-
-def _is_entered(request: HttpRequest) -> bool:
-    return staff_sessions.staff_session_of(request) is not None
 
 
 def _key_to_show(request: HttpRequest, user: User) -> bytes:

@@ -32,11 +32,10 @@ from storefront.shops.models import Shop, User
 from storefront.shops.request import StaffRequest
 from storefront.shops.rights import Right
 from storefront.staff import staff_sessions
-from storefront.staff.admin_account import AccountPages
-from storefront.staff.admin_lookups import NUL, has_nul
+from storefront.staff.admin_account import AccountPages, change_password
+from storefront.staff.admin_forms import NUL, has_nul
 from storefront.staff.admin_parts import Moves
 from storefront.staff.confirmation import ask_to_confirm, must_confirm
-from storefront.staff.password_change import change_password
 from storefront.staff.second_factor import must_have_one
 from storefront.staff.signin import WORKS_ON
 

@@ -18,8 +18,8 @@ from storefront import audit
 from storefront.kit import tokens
 from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.shops.models import Shop, StaffInvitation, StaffMember, User
+from storefront.shops.places import page_address
 from storefront.staff import staff_jobs
-from storefront.staff.admin_address import admin_url
 
 PREFIX = "invite"
 LIFETIME = timedelta(days=7)
@@ -92,7 +92,7 @@ def new_link(*, shop: Shop, invitation_id: int, now: datetime) -> str | None:
     """Create a link to accept the invitation, which invalidates the previous link. None once the invitation is over."""
     token = tokens.new_token(PREFIX)
     kept = _pending(now).filter(shop=shop, pk=invitation_id).update(digest=tokens.digest(token))
-    return admin_url("admin:invitation_link", shop=shop, token=token) if kept else None
+    return page_address("admin:invitation_link", shop=shop, token=token) if kept else None
 
 
 def invitation_of(*, digest: str, now: datetime) -> StaffInvitation | None:

@@ -1,7 +1,5 @@
 """Mails with links to staff. A link is created when the mail is sent, so that the queue holds no secrets."""
 
-from datetime import datetime
-
 from django.contrib.auth.tokens import default_token_generator
 from django.template.loader import render_to_string
 from django.utils.encoding import force_bytes
@@ -13,7 +11,7 @@ from storefront.kit import clock
 from storefront.kit.queues import MAILS
 from storefront.shops import mail, queries
 from storefront.shops.models import Shop, StaffInvitation
-from storefront.staff.admin_address import admin_url
+from storefront.shops.places import page_address
 from storefront.staff.invitations import accounts_with, new_link
 
 
@@ -29,13 +27,9 @@ def send_invitation(invitation_id: int, tries: int = 0) -> None:
     if link is None:
         return
     text = render_to_string("shops/mail/invitation.txt", {"shop": shop, "invitation": invitation, "link": link})
-
-    def again(due: datetime) -> None:
-        send_invitation.using(run_after=due).enqueue(invitation_id, tries + 1)
-
     subject = f"You are invited to join the staff of {shop.name}"
     written = mail.message(shop=shop, to=invitation.email, subject=subject, text=text)
-    mail.send(written, what="staff_invitation", tries=tries, again=again)
+    mail.send(written, invitation_id, what="staff_invitation", task=send_invitation, tries=tries)
 
 
 @task(queue_name=MAILS)
@@ -50,12 +44,8 @@ def send_password_reset(email: str, tries: int = 0) -> None:
         if shop is None:
             continue
         uid, token = urlsafe_base64_encode(force_bytes(user.pk)), default_token_generator.make_token(user)
-        link = admin_url("admin:password_reset_link", shop=shop, uid=uid, token=token)
+        link = page_address("admin:password_reset_link", shop=shop, uid=uid, token=token)
         text = render_to_string("shops/mail/password_reset.txt", {"shop": shop, "user": user, "link": link})
-
-        def again(due: datetime) -> None:
-            send_password_reset.using(run_after=due).enqueue(email, tries + 1)
-
         subject = f"Reset your password for the admin of {shop.name}"
         written = mail.message(shop=shop, to=user.email, subject=subject, text=text)
-        mail.send(written, what="staff_password_reset", tries=tries, again=again)
+        mail.send(written, email, what="staff_password_reset", task=send_password_reset, tries=tries)

@@ -14,6 +14,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 from django.views.decorators.debug import sensitive_variables
 
 from storefront.kit.callers import client_network
+from storefront.kit.format import format_time
 from storefront.shops import throttle
 from storefront.shops.models import User
 from storefront.shops.request import Request
@@ -109,24 +110,26 @@ def complete_sign_in(request: Request, user: User, *, has_second_factor: bool) -
     login(request, user, backend=_BACKEND)
     # Django keeps the session key if the same person signs in again; somebody else might know it.
     request.session.cycle_key()
-    place, browser = client_network(request), request.headers.get("User-Agent", "")
     row = staff_sessions.begin_session(
-        session=request.session,
-        user=user,
-        place=place,
-        browser=browser,
-        has_second_factor=has_second_factor,
-        now=request.now,
+        session=request.session, user=user, has_second_factor=has_second_factor, now=request.now, **_where(request)
     )
     setattr(request, staff_sessions.REMEMBERED, row)
     if known_browser(request, account_of(user), mark=_mark_of(user)) is None:
-        staff_jobs.send_new_sign_in.enqueue(user.pk, place, browser[:300], request.now.isoformat())
+        _notify(request, user, "new_sign_in")
 
 
 def notify_of_new_password(request: Request, user: User) -> None:
     """Notify the person by mail that their password was changed, when, and from where."""
-    browser = request.headers.get("User-Agent", "")[:300]
-    staff_jobs.send_password_changed.enqueue(user.pk, client_network(request), browser, request.now.isoformat())
+    _notify(request, user, "password_changed")
+
+
+def _notify(request: Request, user: User, kind: str) -> None:
+    at = {"at": format_time(request.now, "UTC")}
+    staff_jobs.send_to_person.enqueue(user.pk, kind, _where(request) | at)
+
+
+def _where(request: Request) -> dict[str, Any]:
+    return {"place": client_network(request), "browser": request.headers.get("User-Agent", "")[:300]}
 
 
 def remember(request: HttpRequest, response: HttpResponse, user: User) -> Any:

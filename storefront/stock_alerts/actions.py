@@ -59,12 +59,6 @@ def stop_alerts(*, shop: Shop, email: str) -> int:
     return StockAlert.objects.filter(shop=shop, email=normal_email(email)).delete()[0]
 
 
-def alerts_of(shop: Shop, email: str) -> list[StockAlert]:
-    """The alerts of this address in the shop, for an export of a person's data."""
-    rows = StockAlert.objects.filter(shop=shop, email=normal_email(email)).select_related("product", "variant")
-    return list(rows.order_by("pk"))
-
-
 def waiting(shop: Shop, product_ids: Collection[int]) -> dict[tuple[int, int | None], int]:
     """The number of waiting shoppers, by product and variant id."""
     rows = StockAlert.objects.filter(shop=shop, product__in=product_ids, confirmed_at__isnull=False)

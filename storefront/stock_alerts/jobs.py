@@ -1,7 +1,5 @@
 """The mails of stock alerts, sent by the worker. Links are made when a mail is sent, so the queue contains none."""
 
-from datetime import datetime
-
 from django.core.mail import EmailMessage
 from django_tasks import task
 
@@ -31,11 +29,7 @@ def send_confirmation(shop_id: int, alert_id: int, tries: int = 0) -> None:
         return
     link = confirm_link(alert.shop, alert)
     message = alert_mail("stock_alert_confirmation", alert.shop, alert.product, alert.variant, alert.email, link=link)
-
-    def again(due: datetime) -> None:
-        send_confirmation.using(run_after=due).enqueue(shop_id, alert_id, tries + 1)
-
-    mail.send(message, what="stock_alert_confirmation", tries=tries, again=again)
+    mail.send(message, shop_id, alert_id, what="stock_alert_confirmation", task=send_confirmation, tries=tries)
 
 
 @task(queue_name=MAILS)
@@ -58,11 +52,9 @@ def send_alert(shop_id: int, product_id: int, variant_id: int | None, email: str
     link = page_address("website:product", product.slug, shop=product.shop)
     link += f"?variant={variant.pk}" if variant else ""
 
-    def again(due: datetime) -> None:
-        send_alert.using(run_after=due).enqueue(shop_id, product_id, variant_id, email, tries + 1)
-
     message = alert_mail("stock_alert", product.shop, product, variant, email, link=link)
-    mail.send(message, what="stock_alert", tries=tries, again=again)
+    given = shop_id, product_id, variant_id, email
+    mail.send(message, *given, what="stock_alert", task=send_alert, tries=tries)
 
 
 def alert_mail(

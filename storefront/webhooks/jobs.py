@@ -22,12 +22,7 @@ def tell_of_pause(registration_id: int, tries: int = 0) -> None:
     registration = Registration.objects.select_related("shop", "installation__app").filter(pk=registration_id).first()
     if registration is None or registration.is_active or not registration.shop.email:
         return
-    mail.send(
-        pause_mail(registration),
-        what="webhook_paused",
-        tries=tries,
-        again=lambda due: tell_of_pause.using(run_after=due).enqueue(registration_id, tries + 1),
-    )
+    mail.send(pause_mail(registration), registration_id, what="webhook_paused", task=tell_of_pause, tries=tries)
 
 
 def pause_mail(registration: Registration) -> EmailMessage:

@@ -14,7 +14,7 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
 from storefront.carts.session import sign_in, sign_out
 from storefront.customers import actions, jobs, limits, queries
@@ -30,16 +30,14 @@ from storefront.shops.private_pages import private_page
 from storefront.shops.request import Request
 from storefront.shops.throttle import TooManyTries
 from storefront.website.account_forms import EmailForm, NewPasswordForm, SignInForm
-from storefront.website.pages import require_shop
+from storefront.website.pages import form_page, require_shop
 
 _PROOFS = "account_links"
 WRONG = "The email address or password is incorrect."
 
 
 @sensitive_post_parameters("password")
-@require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
-@require_shop
+@form_page
 def sign_in_page(request: Request) -> HttpResponse:
     if customer_of(request):
         return SeeOther(_next_url(request))
@@ -76,17 +74,13 @@ def sign_out_page(request: Request) -> HttpResponse:
     return SeeOther(page_url(request, "website:home"))
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
-@require_shop
+@form_page
 def register(request: Request) -> HttpResponse:
     """Request an account. The link that creates it is emailed."""
     return _request_link(request, "register")
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
-@require_shop
+@form_page
 def forgot(request: Request) -> HttpResponse:
     """Request a link to choose a new password."""
     return _request_link(request, "reset")
@@ -135,9 +129,7 @@ def follow_link(request: Request) -> HttpResponse:
 
 
 @sensitive_post_parameters("password")
-@require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
-@require_shop
+@form_page
 def choose_password(request: Request) -> HttpResponse:
     """Choose a password after following a link. Signs the customer in."""
     proof = _stored_proof(request)
@@ -171,9 +163,7 @@ def _save_password(request: Request, proof: Proof, form: NewPasswordForm) -> Htt
     return remember_browser_of(request, SeeOther(url_via_shop(request, reverse("website:account"))), customer)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
-@require_shop
+@form_page
 def confirm_email(request: Request) -> HttpResponse:
     """Confirm a new email address after following the link sent to it. The customer must be signed in."""
     proof = _stored_proof(request)

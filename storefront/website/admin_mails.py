@@ -21,7 +21,7 @@ from storefront.staff.admin_base import ShopScopedAdmin
 from storefront.staff.admin_forms import ShopScopedForm
 from storefront.staff.admin_parts import Moves, asks, column, deed, own_page
 from storefront.staff.admin_security import POLICY
-from storefront.website import mail_texts
+from storefront.website import mail_samples
 from storefront.website.mail_samples import sample_mail
 
 NO_PLACE = "This deployment has a template of its own for this mail, which has no place for this text."
@@ -100,7 +100,7 @@ class MailTextAdmin(ShopScopedAdmin):
 
     def changelist_view(self, request: Any, extra_context: Any = None) -> HttpResponse:
         if self.has_view_permission(request):
-            mail_texts.make_rows(shop=request.shop, now=request.now)
+            mail_samples.make_rows(shop=request.shop, now=request.now)
         return super().changelist_view(request, {"title": "Emails", **(extra_context or {})})
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
@@ -158,7 +158,7 @@ class MailTextAdmin(ShopScopedAdmin):
         "Send",
     )
     def send_sample(self, request: Any, row: Any, form: Any) -> str:
-        mail_texts.send_sample(shop=request.shop, text=row, user=request.user, now=request.now)
+        mail_samples.send_sample(shop=request.shop, text=row, user=request.user, now=request.now)
         return f"The test mail is on its way to {request.user.email}."
 
     @deed(
@@ -174,5 +174,5 @@ class MailTextAdmin(ShopScopedAdmin):
         "Use the standard text",
     )
     def use_standard(self, request: Any, row: Any, form: Any) -> str:
-        mail_texts.use_standard(shop=request.shop, text=row, now=request.now)
+        mail_samples.use_standard(shop=request.shop, text=row, now=request.now)
         return "This mail has the standard text again."

@@ -10,7 +10,7 @@ from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from storefront.carts import actions
 from storefront.carts import queries as carts
@@ -34,7 +34,7 @@ from storefront.shops.request import Request
 from storefront.website import choices, pictures, queries
 from storefront.website.cards import ProductCard, product_cards
 from storefront.website.delivery_estimates import estimate, remember_place, remembered_place
-from storefront.website.pages import RELATED_PRODUCTS, product_page, require_shop
+from storefront.website.pages import RELATED_PRODUCTS, posted_page, product_page, require_shop
 from storefront.website.pictures import Picture
 
 # Form fields that the URL of a chosen variant keeps, besides axes and options.
@@ -48,9 +48,7 @@ def basket(request: Request) -> HttpResponse:
     return render(request, "website/basket.html", _basket_context(request))
 
 
-@require_POST
-@never_cache
-@require_shop
+@posted_page
 def add(request: Request) -> HttpResponse:
     """Add a product to the basket. A refusal shows the product page again, with the visitor's input and the error."""
     record = _find_product(request)
@@ -88,9 +86,7 @@ def add(request: Request) -> HttpResponse:
     return redirect("website:basket")
 
 
-@require_POST
-@never_cache
-@require_shop
+@posted_page
 def update(request: Request) -> HttpResponse:
     """Change the quantity of a line; 0 removes it."""
     cart = basket_of(request)
@@ -104,33 +100,29 @@ def update(request: Request) -> HttpResponse:
             pass
         except Refusal as refusal:
             messages.error(request, _message(refusal))
-    if not _is_htmx(request):
-        return redirect("website:basket")
-    return render(request, "website/basket_lines.html", _basket_context(request) | {"swap": True})
+    return _changed_basket(request)
 
 
-@require_POST
-@never_cache
-@require_shop
+@posted_page
 def discount_codes(request: Request) -> HttpResponse:
     """Enter a discount code, or remove one."""
     cart = basket_of(request)
     if cart is not None and (refusal := change_codes(request, cart)):
         messages.error(request, refusal)
-    if not _is_htmx(request):
-        return redirect("website:basket")
-    return render(request, "website/basket_lines.html", _basket_context(request) | {"swap": True})
+    return _changed_basket(request)
 
 
-@require_POST
-@never_cache
-@require_shop
+@posted_page
 def delivery(request: Request) -> HttpResponse:
     """Estimate the delivery for a country and postal code, which the session remembers."""
     given = request.POST.get("country", ""), request.POST.get("postal_code", "")
     # Without a basket there is nothing to estimate, and no session is started.
     if basket_of(request) is not None and not remember_place(request, *given):
         messages.error(request, "We do not deliver to this country. Please choose another one.")
+    return _changed_basket(request)
+
+
+def _changed_basket(request: Request) -> HttpResponse:
     if not _is_htmx(request):
         return redirect("website:basket")
     return render(request, "website/basket_lines.html", _basket_context(request) | {"swap": True})

@@ -7,8 +7,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_safe
 
 from storefront.checkout.forms import CheckoutForm, persons_name
 from storefront.content import jobs, queries
@@ -18,7 +17,7 @@ from storefront.kit.api.http import SeeOther
 from storefront.shops.request import Request
 from storefront.shops.throttle import TooManyTries
 from storefront.website.account_forms import email_field
-from storefront.website.pages import require_shop
+from storefront.website.pages import form_page, require_shop
 
 MAX_MESSAGE_LENGTH = 5000
 
@@ -46,9 +45,7 @@ def page(request: Request, slug: str) -> HttpResponse:
     return render(request, "website/page.html", {"page": found, "canonical": canonical})
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
-@require_shop
+@form_page
 def contact(request: Request) -> HttpResponse:
     """The contact form, which mails its message to the shop; 404 if the shop cannot receive mail. It shows personal
     data, so apps' scripts do not run on it."""

@@ -122,9 +122,12 @@ def product_availability(
     if row["billing_interval"]:
         return SUBSCRIPTION
     if row["type"] == "variable":
-        availability = _variants_availability(variants)
+        availability = SOLD_OUT
+        if variants is not None and variants.can_sell:
+            availability = BACKORDER if variants.only_backorder else IN_STOCK
     elif row["id"] in limits:
-        availability = _bundle_availability(limits[row["id"]], row["low_stock_threshold"])
+        limit = limits[row["id"]]
+        availability = IN_STOCK if limit is None else _at_stock_level(limit, row["low_stock_threshold"])
     else:
         availability = stock_availability(row)
     return preorder(row, shop, now) or availability if availability.can_sell else availability
@@ -137,18 +140,6 @@ def preorder(row: Record, shop: Shop, now: datetime) -> Availability | None:
         return None
     text = f"Pre-order, sent from {format_day(day, shop.timezone)}" if day else "Pre-order"
     return Availability(True, text, "good", is_preorder=True)
-
-
-def _variants_availability(variants: VariantRange | None) -> Availability:
-    if variants is None or not variants.can_sell:
-        return SOLD_OUT
-    return BACKORDER if variants.only_backorder else IN_STOCK
-
-
-def _bundle_availability(limit: int | None, threshold: int) -> Availability:
-    if limit is None:
-        return IN_STOCK
-    return _at_stock_level(limit, threshold)
 
 
 def _at_stock_level(stock: int, threshold: int) -> Availability:

@@ -11,7 +11,8 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.encoding import escape_uri_path
-from django.views.decorators.http import require_safe
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from storefront.catalogue.models import Category, RelatedProduct
 from storefront.content.models import Looks
@@ -28,7 +29,6 @@ from storefront.website import details, pictures, queries, search_engines
 from storefront.website.cards import ProductCard, product_cards
 from storefront.website.filters import FilterForm, Given, filter_form, read_filters
 from storefront.website.looks import hero_picture, looks_once
-from storefront.website.pictures import Picture
 
 PER_PAGE = 24
 # Characters of a search. More are left out (R-LIM-4).
@@ -58,6 +58,16 @@ def require_shop(page: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
     return guarded
 
 
+def form_page(page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """A shop's page with a form: takes GET, HEAD and POST, and is not cached."""
+    return require_http_methods(["GET", "HEAD", "POST"])(never_cache(require_shop(page)))
+
+
+def posted_page(page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+    """What a form of a shop's page is posted to."""
+    return require_POST(never_cache(require_shop(page)))
+
+
 @require_safe
 @require_shop
 def home(request: Request) -> HttpResponse:
@@ -71,6 +81,7 @@ def home(request: Request) -> HttpResponse:
     lead = featured[0] if featured and looks.hero == Looks.Hero.PRODUCT else None
     # Both grids together, so that prices and stock are read once.
     cards = {card.slug: card for card in product_cards(shop, [*featured, *newest], customer_of(request), now)}
+    awaited = pictures.awaited_media(shop, lead["media"][:1]) if lead else ()
     categories = queries.main_categories(shop)
     images = queries.category_pictures(shop, categories, now)
     names = ", ".join(category.name for category in categories[:6])
@@ -79,7 +90,7 @@ def home(request: Request) -> HttpResponse:
         "summary": f"{shop.name}: {names}." if names else "",
         "lead": lead,
         "lead_card": cards[lead["slug"]] if lead else None,
-        "lead_picture": _lead_picture(shop, lead) if lead else None,
+        "lead_picture": lead and pictures.first_picture(shop, lead, pictures.LARGE, awaited),
         "hero_picture": hero_picture(shop, looks) if looks.hero == Looks.Hero.OWN else None,
         "sections": [f"website/sections/{section}.html" for section in looks.sections],
         "featured": [cards[row["slug"]] for row in featured if row is not lead],
@@ -90,10 +101,6 @@ def home(request: Request) -> HttpResponse:
         "canonical": shop.base_url + "/",
     }
     return render(request, "website/home.html", context)
-
-
-def _lead_picture(shop: Shop, lead: dict[str, Any]) -> Picture | None:
-    return pictures.first_picture(shop, lead, pictures.LARGE, pictures.awaited_media(shop, lead["media"][:1]))
 
 
 @require_safe
@@ -204,6 +211,7 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
     path = reverse("website:category", args=[category.slug]) if category else reverse("website:listing")
     form = filter_form(shop, request.path, given, facets, _kept(request, category=category))
     query = urlencode([*form.kept, *form.pairs])
+    banner = category.banner.url if category and category.banner else None
     context = {
         "category": category,
         "current_category": category and {"slug": category.slug, "above": [other.slug for other in above]},
@@ -212,7 +220,7 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
         "subcategories": _category_links(below, form, search),
         # For search engines, if the category has no description of its own.
         "plain_summary": f"{category.name if category else 'All products'} at {shop.name}.",
-        "banner": pictures.picture(shop, _banner(category), pictures.BANNER) if category else None,
+        "banner": pictures.picture(shop, banner, pictures.BANNER),
         "search": search,
         "corrected": corrected,
         "cards": product_cards(shop, found.rows, customer_of(request), now),
@@ -288,10 +296,6 @@ def _kept(request: Request, *, category: Category | None) -> list[tuple[str, str
     search = request.GET.get("q", "").strip()[:MAX_SEARCH_LENGTH] if request.path == reverse("website:listing") else ""
     kept = [("q", search), ("category", category.slug if category and search else ""), ("sort", _sort(request))]
     return [(name, value) for name, value in kept if value]
-
-
-def _banner(category: Category) -> str | None:
-    return category.banner.url if category.banner else None
 
 
 def _page_number(text: str) -> int:

@@ -8,8 +8,6 @@ from django.core.validators import validate_email
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
 
 from storefront.catalogue.rules import full_name
 from storefront.customers import limits
@@ -19,12 +17,10 @@ from storefront.listing import queries as listing_queries
 from storefront.shops.request import Request
 from storefront.shops.throttle import TooManyTries
 from storefront.stock_alerts import actions, links
-from storefront.website.pages import product_page, require_shop
+from storefront.website.pages import form_page, posted_page, product_page
 
 
-@require_POST
-@never_cache
-@require_shop
+@posted_page
 def ask(request: Request) -> HttpResponse:
     """Request a stock alert for a product or a variant. The response does not reveal whether the address is known."""
     shop, now = request.shop, request.now
@@ -65,9 +61,7 @@ def _refused(request: Request, record: dict[str, Any], email: str, refusal: Vali
     return product_page(request, record, given=given, status=status, alert_error=message, alert_email=email[:254])
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
-@require_shop
+@form_page
 def confirm(request: Request) -> HttpResponse:
     """The page of the link that confirms an address. Only its button confirms: mail scanners follow links, too."""
     action = request.get_full_path()
@@ -84,9 +78,7 @@ def confirm(request: Request) -> HttpResponse:
     return _page(request, "Tell me when it is back", sentence, button="Tell me", action=action)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
-@require_shop
+@form_page
 def stop(request: Request) -> HttpResponse:
     """The page of the link that deletes all alerts of an address."""
     action = request.get_full_path()

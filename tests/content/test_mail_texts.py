@@ -16,8 +16,7 @@ from storefront.customers.jobs import account_mail
 from storefront.orders import jobs
 from storefront.orders.models import Order
 from storefront.shops.models import AuditEntry, Shop
-from storefront.website.mail_samples import SAMPLES, sample_mail
-from storefront.website.mail_texts import make_rows, send_sample_mail
+from storefront.website.mail_samples import SAMPLES, make_rows, sample_mail, send_sample_mail
 from tests.addresses import ADDRESS
 from tests.catalogue.factories import make_product
 from tests.content.every_mail import make_customer, make_order

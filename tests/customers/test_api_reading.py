@@ -16,7 +16,7 @@ from tests.customers.conftest import many, one
 from tests.customers.factories import add_address, make_customer
 from tests.factories.apps import install
 from tests.orders.factories import Promise, make_order, sale_line
-from tests.shops.factories import NOW, make_token
+from tests.shops.factories import NOW
 
 
 @pytest.fixture
@@ -150,12 +150,6 @@ def test_the_write_scope_does_not_allow_reading(shop, form):
         answer = api.get(path)
         assert answer.status_code == 403
         assert answer.json()["required_scopes"] == ["read_customers"]
-
-
-def test_an_api_token_cannot_use_the_app_api(shop, ada):
-    token = make_token(shop, "read_customers")
-    assert ApiClient(token).get("/customers").status_code == 200
-    assert ApiClient(token, prefix="/api/apps").get("/customers").status_code == 401
 
 
 @pytest.mark.parametrize("count", [1, 12])

@@ -195,13 +195,6 @@ def test_the_read_scope_does_not_allow_writing(shop, form, ada):
         assert answer.json()["required_scopes"] == ["write_customers"]
 
 
-def test_a_repeated_post_creates_one_customer(app, shop):
-    first, again = (app.post("/customers", BODY, Idempotency_Key="k1") for _ in range(2))
-    assert (first.status_code, again.status_code) == (201, 201)
-    assert first.content == again.content
-    assert Customer.objects.count() == 1
-
-
 def test_writes_take_a_constant_number_of_queries(app, shop, ada, django_assert_max_num_queries):
     with django_assert_max_num_queries(20):
         created = app.post("/customers", BODY | {"email": "c@example.com", "addresses": [ADDRESS]})

@@ -24,8 +24,7 @@ from storefront.payments.models import OrderDraft, Payment, SavedMethod
 from storefront.payments.refunds import request_refund
 from storefront.pricing.candidates import email_digest
 from storefront.pricing.models import Discount, Redemption
-from storefront.shops.models import Shop
-from storefront.shops.saved_view_models import SavedView
+from storefront.shops.models import SavedView, Shop
 from storefront.shops.scopes import SCOPES
 from storefront.stock_alerts.models import StockAlert
 from tests.addresses import ADDRESS

@@ -5,14 +5,12 @@ from datetime import timedelta
 import pytest
 
 from storefront.carts.actions import add_line
-from storefront.carts.models import Cart, CartLine
+from storefront.carts.models import Cart
 from storefront.kit import clock
 from storefront.pricing.models import GroupPrice
 from tests.answers import without_id
 from tests.carts.factories import add, contents, filled, make_cart, make_customer, make_group
 from tests.catalogue.factories import make_option, make_product, make_variant
-from tests.checkout.shopper import Shopper
-from tests.customers.factories import make_customer as make_member
 from tests.shops.factories import NOW
 
 
@@ -73,20 +71,6 @@ def test_a_group_price_is_the_price(shop):
     GroupPrice.objects.create(shop=shop, group=group, product=mug, price="8.00")
     basket = make_cart(shop, make_customer(shop, group))
     assert str(add_line(shop=shop, now=NOW, cart=basket, product_id=mug.pk, qty=1).line.price_snapshot) == "8.00"
-
-
-@pytest.mark.rule("R-CART-30")
-def test_a_signed_in_shopper_of_the_group_adds_at_its_price_whatever_the_list_says(shop, api):
-    group = make_group(shop, "50")
-    make_member(shop, group=group)
-    mug = make_product(shop, price="10.00")
-    GroupPrice.objects.create(shop=shop, group=group, product=mug, price="8.00")
-    shopper = Shopper(shop)
-    shopper.sign_in()
-    shopper.post("/basket/add", {"product": mug.pk, "qty": 1})
-    assert str(CartLine.objects.get().price_snapshot) == "8.00"
-    # The public endpoints show nothing of a customer group (R-CAT-6).
-    assert api.get(f"/products/{mug.pk}").json()["data"]["price"] == "10.00"
 
 
 @pytest.mark.rule("R-CART-31", "R-CAT-15")

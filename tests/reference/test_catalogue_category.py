@@ -34,8 +34,45 @@ def test_members_have_the_types_of_the_table(api, shop):
         assert category[nullable] is None, nullable
 
 
-@pytest.mark.rule("R-CAT-32")
-def test_products_count_is_present_on_the_category_list_response(api, shop):
-    make_product(shop, "Mug", categories=(make_category(shop, "Cups"),))
-    assert api.get("/categories").json()["data"][0]["products_count"] == 1
-    assert "products_count" not in api.get("/products/mug").json()["data"]["categories"][0]
+@pytest.mark.rule("R-CAT-37")
+def test_the_tree_is_rebuilt_from_parent_id(api, shop):
+    kitchen = make_category(shop, "Kitchen")
+    cups = make_category(shop, "Cups", kitchen)
+    make_category(shop, "Mugs", cups)
+    by_id = {each["id"]: each for each in api.get("/categories").json()["data"]}
+
+    def path(category: dict) -> str:
+        parent = by_id.get(category["parent_id"])
+        return f"{path(parent)} > {category['name']}" if parent else category["name"]
+
+    assert [path(each) for each in by_id.values()] == ["Kitchen", "Kitchen > Cups", "Kitchen > Cups > Mugs"]
+
+
+@pytest.mark.rule("R-CAT-37")
+def test_lft_and_rgt_are_nested_set_bounds(api, shop):
+    kitchen = make_category(shop, "Kitchen")
+    make_category(shop, "Cups", kitchen)
+    make_category(shop, "Garden")
+    bounds = {each["name"]: (each["_lft"], each["_rgt"]) for each in api.get("/categories").json()["data"]}
+    assert bounds == {"Kitchen": (1, 4), "Cups": (2, 3), "Garden": (5, 6)}
+
+
+@pytest.mark.rule("R-CAT-31")
+def test_a_product_belongs_to_several_categories(api, shop):
+    make_product(shop, "Mug", categories=(make_category(shop, "Cups"), make_category(shop, "Gifts")))
+    assert [each["slug"] for each in api.get("/products/mug").json()["data"]["categories"]] == ["cups", "gifts"]
+    assert [each["products_count"] for each in api.get("/categories").json()["data"]] == [1, 1]
+
+
+@pytest.mark.rule("R-CAT-31")
+def test_the_pivot_object_names_product_and_category_with_integers_and_timestamps(api, shop):
+    cups = make_category(shop, "Cups")
+    mug = make_product(shop, "Mug", categories=(cups,))
+    pivot = api.get("/products/mug").json()["data"]["categories"][0]["pivot"]
+    assert pivot == {
+        "product_id": mug.id,
+        "category_id": cups.id,
+        "sort_order": 0,
+        "created_at": "2026-11-21T07:30:00.000000Z",
+        "updated_at": "2026-11-21T07:30:00.000000Z",
+    }

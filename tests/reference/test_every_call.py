@@ -4,6 +4,7 @@ A database that is away needs a process of its own: tests/server/test_api_defect
 """
 
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -11,8 +12,8 @@ from django.test import Client
 
 from storefront.kit.clock import offset_timestamp
 from storefront.shops.models import AllowedOrigin, ApiToken
-from tests.answers import error_of
-from tests.catalogue.factories import make_category, make_product
+from tests.answers import error_of, without_id
+from tests.catalogue.factories import make_category, make_option, make_product, make_variant
 from tests.client import ApiClient
 from tests.shops.factories import NOW, make_token
 
@@ -157,3 +158,79 @@ def test_preflights_are_answered_for_the_origins_a_shop_allows(stranger, shop, m
 def test_no_origin_is_allowed_by_default(stranger, shop):
     answer = stranger.call("options", "/products", Origin=ORIGIN, Access_Control_Request_Method="GET")
     assert "Access-Control-Allow-Origin" not in answer
+
+
+@pytest.fixture
+def mug(shop):
+    return make_product(shop, "Mug", stock_qty=2)
+
+
+def add(api, product, qty=1, cart=None, **members):
+    return api.post("/cart", {"product_id": product.id, "qty": qty, **members}, cart=cart)
+
+
+def assert_error(answer, status, code):
+    body = error_of(answer)
+    assert answer.status_code == status
+    assert answer["Content-Type"] == "application/json"
+    assert body["code"] == code
+    # A sentence for people, or a few.
+    assert re.fullmatch(r"[A-Z][^\n]+[.!?]", body["message"])
+    return body
+
+
+@pytest.mark.rule("R-ERR-5")
+def test_404_unknown_route_or_resource(api):
+    for path in ("/nothing", "/products/nothing", "/products/999999", "/categories/nothing"):
+        assert set(assert_error(api.get(path), 404, "not_found")) == {"message", "code"}
+
+
+@pytest.mark.rule("R-ERR-5")
+def test_404_another_shops_resource_looks_exactly_the_same(api, other_shop):
+    theirs = make_product(other_shop)
+    assert without_id(api.get(f"/products/{theirs.id}")) == without_id(api.get("/products/999999"))
+
+
+@pytest.mark.rule("R-LIM-1")
+def test_413_body_too_large(api):
+    assert_error(api.post("/cart", {"x": "y" * 1024 * 1024}), 413, "too_large")
+
+
+@pytest.mark.rule("R-ERR-8")
+def test_422_invalid_fields(api):
+    errors = assert_error(api.post("/cart", {"qty": 0}), 422, "invalid_fields")["errors"]
+    assert errors == {"product_id": ["product_id is required."], "qty": ["qty must be 1 or more."]}
+
+
+@pytest.mark.rule("R-ERR-8", "R-ERR-9", "R-CART-27", "R-CART-28")
+def test_422_a_refused_add_names_what_was_asked_for(api, shop, mug):
+    """The row adds `errors` to every 422, a refusal as well as an invalid field."""
+    shirt, ring, paper = make_product(shop), make_product(shop), make_product(shop, billing_interval="month")
+    make_variant(shirt)
+    option = make_option(ring, "Engraving", required=True)
+    refused = {
+        "product_unavailable": ("product_id", api.post("/cart", {"product_id": 999_999, "qty": 1})),
+        "insufficient_stock": ("qty", add(api, mug, qty=3)),
+        "subscription_not_sold": ("product_id", add(api, paper)),
+        "variant_required": ("variant_id", add(api, shirt)),
+        "option_required": ("options", add(api, ring)),
+        "invalid_option": ("options", add(api, ring, options={str(option.pk): 999_999})),
+        "invalid_custom_price": ("custom_price", add(api, mug, custom_price="5.00")),
+    }
+    for code, (field, answer) in refused.items():
+        body = assert_error(answer, 422, code)
+        assert body["errors"] == {field: [body["message"]]}
+
+
+@pytest.mark.rule("R-ERR-8")
+def test_422_a_refused_change_names_what_was_asked_for(api, mug):
+    token = add(api, mug).json()["cart_token"]
+    body = assert_error(api.patch(f"/cart/p{mug.id}", {"qty": 3}, cart=token), 422, "insufficient_stock")
+    assert list(body) == ["message", "code", "errors", "available"]
+    assert (body["errors"], body["available"]) == ({"qty": [body["message"]]}, 2)
+
+
+@pytest.mark.rule("R-ERR-8")
+def test_422_a_refused_checkout_names_what_was_asked_for(api):
+    body = assert_error(api.post("/cart/checkout"), 422, "empty_cart")
+    assert body["errors"] == {"cart": [body["message"]]}

@@ -39,25 +39,18 @@ def shopper(shop, api):
 
 class TestRecord:
     @pytest.mark.rule("R-APP-16")
-    @pytest.mark.parametrize(
-        ("field", "type"),
-        [
-            ("id", int),
-            ("app_installation_id", int),
-            ("type", str),
-            ("callback_url", str),
-            ("is_active", bool),
-            ("timeout_ms", int),
-            ("created_at", str),
-            ("updated_at", str),
-        ],
-    )
-    def test_each_field_has_its_type(self, extension, field, type):
-        assert isinstance(extension[field], type)
-
-    @pytest.mark.rule("R-APP-18")
-    def test_checkout_block_is_a_value_of_type(self, extension):
-        assert extension["type"] == "checkout_block"
+    def test_each_field_has_its_type(self, extension):
+        types = {
+            "id": int,
+            "app_installation_id": int,
+            "type": str,
+            "callback_url": str,
+            "is_active": bool,
+            "timeout_ms": int,
+            "created_at": str,
+            "updated_at": str,
+        }
+        assert {name: type(extension[name]) for name in types} == types
 
     @pytest.mark.rule("R-APP-18")
     def test_the_milliseconds_the_shop_waits_are_5000_by_default(self, extension):

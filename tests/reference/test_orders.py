@@ -50,11 +50,6 @@ def test_they_list_under_their_own_name_with_pagination(app, order):
 
 
 @pytest.mark.rule("R-APP-30")
-def test_they_answer_one_under_the_singular(app, order):
-    assert list(app.get(f"/orders/{order.pk}").json()) == ["order"]
-
-
-@pytest.mark.rule("R-APP-30")
 def test_the_public_form_is_the_paginated_envelope_and_data(shop, public, order):
     products = ApiClient(make_token(shop)).get("/products").json()
     assert list(public.get("/orders").json()) == list(products)

@@ -50,9 +50,9 @@ def test_the_word_bearer_is_read_in_any_case(shop, stranger, scheme):
 
 
 @pytest.mark.rule("R-ERR-3")
-@pytest.mark.parametrize(("method", "path"), CALLS)
-def test_no_credential_is_a_401(stranger, method, path):
-    assert_unauthenticated(stranger.call(method, path), "token_missing")
+def test_no_credential_is_a_401(stranger):
+    for method, path in CALLS:
+        assert_unauthenticated(stranger.call(method, path), "token_missing")
 
 
 @pytest.mark.rule("R-ERR-3")
@@ -79,16 +79,6 @@ def test_no_credential_is_a_401(stranger, method, path):
 )
 def test_a_malformed_or_unknown_credential_is_a_401(shop, stranger, form, code):
     assert_unauthenticated(stranger.get("/products", Authorization=form.format(token=make_token(shop))), code)
-
-
-@pytest.mark.rule("R-ERR-3")
-def test_a_token_in_the_header_of_the_other_is_named(shop, stranger):
-    answer = stranger.get("/products", X_Cart_Token=make_token(shop))
-    assert_unauthenticated(answer, "token_missing")
-    assert "not as X-Cart-Token" in answer.json()["message"]
-    answer = stranger.get("/products", Authorization=f"Bearer {tokens.new_token('cart')}")
-    assert_unauthenticated(answer, "token_malformed")
-    assert "X-Cart-Token" in answer.json()["message"]
 
 
 @pytest.mark.rule("R-CALL-16")
@@ -142,29 +132,9 @@ def test_only_the_digest_of_a_token_is_kept(shop):
     assert token not in str(ApiToken.objects.values().get())
 
 
-@pytest.mark.rule("R-CALL-17")
-def test_the_token_belongs_to_the_shop(api, other_api, other_shop):
-    make_product(other_shop, "Theirs")
-    assert [product["name"] for product in api.get("/products").json()["data"]] == ["Mug"]
-    assert [product["name"] for product in other_api.get("/products").json()["data"]] == ["Theirs"]
-
-
-@pytest.mark.rule("R-CALL-11", "R-CALL-17")
-def test_no_host_decides_the_shop(api, other_shop):
-    make_product(other_shop, "Theirs")
-    answer = api.get("/products", Host=other_shop.domain)
-    assert [product["name"] for product in answer.json()["data"]] == ["Mug"]
-
-
 @pytest.mark.rule("R-CAT-5")
-@pytest.mark.parametrize("path", READS[:2])
+@pytest.mark.parametrize("path", READS)
 def test_the_read_scope_for_products_is_read_products(shop, path):
-    assert_only(shop, "read_products", "get", path)
-
-
-@pytest.mark.rule("R-CAT-5")
-@pytest.mark.parametrize("path", READS[2:])
-def test_categories_need_read_products(shop, path):
     assert_only(shop, "read_products", "get", path)
 
 
@@ -227,9 +197,3 @@ def test_the_cart_is_identified_by_the_x_cart_token_header(shop, api):
     token = api.post("/cart", {"product_id": product.id, "qty": 1}).json()["cart_token"]
     assert api.get("/cart", cart=token).json()["cart_token"] == token
     assert api.get(f"/cart?cart_token={token}").json()["cart_token"] is None
-
-
-@pytest.mark.rule("R-CAT-6")
-def test_nothing_restricted_to_a_customer_group_is_exposed(shop, api):
-    product = api.get("/products/mug").json()["data"]
-    assert not [name for name in product if "group_price" in name or "supplier" in name]

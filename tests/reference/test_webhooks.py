@@ -8,14 +8,16 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from storefront.webhooks.models import Delivery
 from tests.factories.apps import install
 from tests.receiver import receiving
-from tests.webhooks.factories import delivering, emit, listener, register, wait_until
+from tests.webhooks.factories import delivering, emit, register, wait_until
 
 ADDRESS = "https://app.example.com/hook"
 
 
 @pytest.fixture
 def app(shop):
-    return listener(shop, "read_orders", "write_webhooks")
+    found = install(shop, "read_orders", "write_webhooks")
+    Delivery.objects.all().delete()
+    return found
 
 
 def post(app, topic: str = "order.placed", address: str = ADDRESS):

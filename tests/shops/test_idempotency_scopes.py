@@ -6,10 +6,8 @@ from typing import Any
 import pytest
 
 from storefront.apps import actions
-from storefront.customers.models import Customer
-from storefront.kit import clock, sealing
+from storefront.kit import clock
 from storefront.payments.actions import mark_paid
-from storefront.shops.models import IdempotentAnswer
 from tests.catalogue.factories import make_product
 from tests.client import ApiClient
 from tests.factories.apps import Installed, install
@@ -124,12 +122,3 @@ def test_a_response_with_the_id_alone_is_replayed_so(shop, write):
     assert list(record) == ["id"]
     grant(shop, installed, write.reading, write.writing)
     assert send(installed.api, write).content == first.content
-
-
-def test_a_response_stored_without_a_scope_is_still_replayed(shop):
-    installed = install(shop, "read_customers", "write_customers")
-    write = Write("customers", "/customers", {"email": "ada@example.com"})
-    first = send(installed.api, write)
-    IdempotentAnswer.objects.update(body=sealing.seal(first.content, purpose="idempotent-answer"))
-    assert send(installed.api, write).content == first.content
-    assert Customer.objects.count() == 1

@@ -198,10 +198,9 @@ def test_old_requests_are_deleted(shop, cup):
     assert {old.email, ancient.email}.isdisjoint(StockAlert.objects.values_list("email", flat=True))
 
 
-def test_an_address_and_what_it_waits_for_can_be_read_and_erased(shop, other_shop, cup):
-    mine = wait(shop, cup, red(cup))
+def test_an_address_and_what_it_waits_for_can_be_erased(shop, other_shop, cup):
+    wait(shop, cup, red(cup))
     wait(other_shop, make_product(other_shop, "Cup"))
-    assert actions.alerts_of(shop, "ADA@example.com") == [mine]
     assert actions.waiting(shop, [cup.pk]) == {(cup.pk, red(cup).pk): 1}
     call_command("eraseaudit", shop=shop.domain, email=ADA, stdout=StringIO())
     assert StockAlert.objects.get().shop == other_shop

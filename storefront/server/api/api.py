@@ -13,8 +13,8 @@ from storefront.catalogue.app_api import router as app_products
 from storefront.catalogue.inventory.api import app_router as app_inventory
 from storefront.catalogue.inventory.api import router as inventory
 from storefront.checkout.api import router as checkout
+from storefront.customers.api import app_router as app_customers
 from storefront.customers.api import router as customers
-from storefront.customers.app_api import router as app_customers
 from storefront.documents.api import app_router as app_documents
 from storefront.documents.api import router as documents
 from storefront.exports.api import router as exports

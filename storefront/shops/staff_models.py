@@ -1,10 +1,11 @@
-"""Second factors and sessions of staff. These rows belong to a person, who may work in several shops, so they have no
-shop."""
+"""The tables of the room `staff`. Second factors and sessions of staff belong to a person, who may work in several
+shops, so they have no shop."""
 
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import models
+from django.db.models.functions import Lower
 
 # How long a confirmation of identity is valid.
 CONFIRMED_FOR = timedelta(minutes=15)
@@ -85,3 +86,49 @@ class StaffSession(models.Model):
     def is_confirmed(self, now: datetime) -> bool:
         """Returns True if the person confirmed their identity recently (CONFIRMED_FOR)."""
         return now < self.confirmed_at + CONFIRMED_FOR
+
+
+class ShopDomain(models.Model):
+    """A further domain of a shop, which redirects to the shop's own address once the operator has confirmed it. Before
+    that, several shops can request the same domain, so that a request alone blocks nobody.
+    """
+
+    shop = models.ForeignKey("shops.Shop", on_delete=models.CASCADE, related_name="further_domains", db_index=False)
+    domain = models.CharField(max_length=253, help_text="Such as www.example.com")
+    created_at = models.DateTimeField()
+    confirmed_at = models.DateTimeField(null=True, help_text="When the operator of the deployment gave it to the shop.")
+    checked_at = models.DateTimeField(null=True, help_text="When somebody last checked where it leads.")
+    problem = models.CharField(max_length=300, blank=True, help_text="What that check found; empty: nothing wrong.")
+
+    class Meta:
+        verbose_name = "further domain"
+        constraints = [
+            models.UniqueConstraint(fields=["shop", "domain"], name="shop_domain_asked_once"),
+            models.UniqueConstraint(
+                fields=["domain"], condition=models.Q(confirmed_at__isnull=False), name="shop_domain_of_one"
+            ),
+            models.CheckConstraint(condition=models.Q(domain=Lower("domain")), name="further_domain_lower"),
+        ]
+
+    def __str__(self) -> str:
+        return self.domain
+
+
+class SavedView(models.Model):
+    """Search, filters and sorting of one of the admin's lists under a name. The shop's staff share it."""
+
+    shop = models.ForeignKey("shops.Shop", on_delete=models.CASCADE, related_name="saved_views", db_index=False)
+    list = models.CharField(max_length=60, help_text="The list's model, such as orders.order.")
+    name = models.CharField(max_length=40)
+    query = models.CharField(
+        "search, filters and sorting",
+        max_length=1000,
+        help_text="The query string of the list's address; columns that it is sorted by stand there by name.",
+    )
+    created_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint("shop", "list", Lower("name"), name="saved_view_once")]
+
+    def __str__(self) -> str:
+        return self.name
