@@ -7,8 +7,7 @@ from django.template.response import TemplateResponse
 
 from storefront.orders import actions, admin_page, timeline
 from storefront.orders.admin_export import exported_orders
-from storefront.orders.admin_forms import DownloadsForm, OrderForm, WriteForm
-from storefront.orders.admin_fulfil_forms import CancelFulfilmentForm, FulfilForm
+from storefront.orders.admin_forms import CancelFulfilmentForm, DownloadsForm, FulfilForm, OrderForm, WriteForm
 from storefront.orders.admin_list import OrderLists
 from storefront.orders.allowing import allow_downloads
 from storefront.orders.download_links import is_withdrawn

@@ -18,7 +18,7 @@ from storefront.documents.models import Document, InvoiceSettings
 from storefront.gift_cards.jobs import send_gift_card
 from storefront.gift_cards.models import GiftCard
 from storefront.kit import clock
-from storefront.orders import jobs, message_jobs
+from storefront.orders import jobs, sent_mails
 from storefront.orders.models import Fulfilment, Order, OrderMail
 from storefront.orders.sent_mails import NobodyToWriteTo, write_to_customer
 from storefront.payments.models import Payment
@@ -133,7 +133,7 @@ def test_no_mail_is_sent_any_more(shop, erased):
     send_gift_card.func(card.pk)
     # Whoever has the card's code can still pay with it.
     assert GiftCard.objects.get(pk=card.pk).digest == card.digest
-    message_jobs.send_message.func(999_999)
+    sent_mails.send_message.func(999_999)
     assert mail.outbox == []
     assert not OrderMail.objects.exists()
 

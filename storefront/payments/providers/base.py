@@ -217,7 +217,7 @@ class Provider:
     # True if the provider keeps methods for customers, and if it sends news: found by `ABILITIES`.
     can_save: ClassVar[bool] = False
     sends_news: ClassVar[bool] = False
-    # True if the provider only promises money, as by invoice: its unpaid orders are limited (payments/unpaid.py).
+    # True if the provider only promises money, as by invoice: its unpaid orders are limited (payments/drafts.py).
     is_promise: ClassVar[bool] = False
     # True if the provider can be asked later about the money, such as about a dispute.
     keeps_books: ClassVar[bool] = True
