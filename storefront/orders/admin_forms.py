@@ -27,11 +27,6 @@ from storefront.staff.admin_forms import ShopScopedForm, WordsField
 _QTY = re.compile(r"qty_(\d+)\Z")
 
 
-def confirm(title: str, description: str, submit: str, form: type[BaseDialogForm] | None = None) -> Any:
-    """A dialog that asks before an action; its form is posted separately."""
-    return {"title": title, "description": description, "form_class": form, "form_submit_text": submit}
-
-
 class OrderForm(ShopScopedForm):
     tags = WordsField()
 
