@@ -17,7 +17,7 @@ from storefront.orders.downloads import copy_files, open_downloads
 from storefront.orders.gift_cards import issue_gift_cards, withdraw_gift_cards
 from storefront.orders.models import Order, OrderCounter, OrderLine
 from storefront.orders.queries import order_record
-from storefront.orders.rules import Sale, SaleLine, with_discounts
+from storefront.orders.rules import Sale, SaleLine
 from storefront.orders.sending import follow_lines
 from storefront.orders.words import keep_words
 from storefront.pricing.redeeming import release_uses
@@ -67,7 +67,7 @@ def create_order(*, shop: Shop, sale: Sale, taken: list[StockUse], payment_metho
         # Read after the counter was locked, for `history.attach_guest_orders`.
         order.customer = account_of(shop, sale.email)
     order.save(force_insert=True)
-    lines = OrderLine.objects.bulk_create([_order_line(order, line, taken) for line in with_discounts(sale)])
+    lines = OrderLine.objects.bulk_create([_order_line(order, line, taken) for line in sale.lines])
     copy_files(order=order, lines=lines)
     keep_words([(order, lines)])
     if not payment_method:
