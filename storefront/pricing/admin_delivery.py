@@ -36,7 +36,7 @@ class ZoneForm(ShopScopedForm):
         help_text=DeliveryZone._meta.get_field("countries").help_text,
     )
     regions = WordsField(help_text=DeliveryZone._meta.get_field("regions").help_text, label="Only these regions")
-    postcodes = PatternsField(DeliveryZone)
+    postcodes = PatternsField(help_text=DeliveryZone._meta.get_field("postcodes").help_text)
     constraint_errors = {"delivery_zone_name_once": ("name", "Another zone of this shop already has this name.")}
 
     def clean(self) -> None:

@@ -6,7 +6,6 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
-from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextareaWidget
 
@@ -62,12 +61,12 @@ def shortened(parts: Sequence[str]) -> str:
 
 
 class PatternsField(WordsField):
-    """Patterns of postal codes, for the column `postcodes` of this model."""
+    """Patterns of postal codes, for a column of them."""
 
     widget = UnfoldAdminTextareaWidget({"rows": 3})
 
-    def __init__(self, model: type[Model]) -> None:
-        super().__init__(label="Only these postal codes", help_text=model._meta.get_field("postcodes").help_text)
+    def __init__(self, **told: Any) -> None:
+        super().__init__(label="Only these postal codes", **told)
 
     def clean(self, value: Any) -> list[str]:
         """The normalised patterns."""

@@ -24,7 +24,7 @@ STANDARD = "Standard"
 
 class TaxRateForm(ShopScopedForm):
     country = forms.ChoiceField(choices=country_choices, widget=UnfoldAdminSelect2Widget)
-    postcodes = PatternsField(TaxRate)
+    postcodes = PatternsField(help_text=TaxRate._meta.get_field("postcodes").help_text)
     constraint_errors = {
         "tax_rate_class_once": ("country", "This class already has a rate there. Change that one."),
         "tax_rate_once": ("country", "The standard class already has a rate there. Change that one."),
