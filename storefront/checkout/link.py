@@ -5,6 +5,8 @@ its expiry. A link must not leak from logs or the browser's history. So its quer
 anything can log it, it is never stored, and the browser is redirected at once to a URL without it. The integration that
 created the cart, and people who forward the link, must not see what the follower enters. So following the link copies
 the cart, and the link has a public id of its own instead of the cart's.
+
+Ways back to the integration's site that sent the shopper here: after the order, or instead of it (R-LINK-23).
 """
 
 from collections.abc import Mapping, Sequence

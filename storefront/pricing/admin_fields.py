@@ -65,8 +65,8 @@ class PatternsField(WordsField):
 
     widget = UnfoldAdminTextareaWidget({"rows": 3})
 
-    def __init__(self, **told: Any) -> None:
-        super().__init__(label="Only these postal codes", **told)
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(label="Only these postal codes", **kwargs)
 
     def clean(self, value: Any) -> list[str]:
         """The normalised patterns."""
