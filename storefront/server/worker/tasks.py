@@ -33,6 +33,7 @@ MOVED = {
     "storefront.shops.jobs": "storefront.staff.jobs",
     "storefront.shops.staff_jobs": "storefront.staff.staff_jobs",
     "storefront.catalogue.thumbnails": "storefront.catalogue.media.thumbnails",
+    "storefront.orders.message_jobs": "storefront.orders.sent_mails",
 }
 
 
