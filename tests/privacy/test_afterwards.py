@@ -22,7 +22,7 @@ from storefront.orders import jobs, sent_mails
 from storefront.orders.models import Fulfilment, Order, OrderMail
 from storefront.orders.sent_mails import NobodyToWriteTo, write_to_customer
 from storefront.payments.models import Payment
-from storefront.payments.providers.base import Report, Standing
+from storefront.payments.providers.base import RefundReport, Report, Standing
 from storefront.payments.refunds import request_refund
 from storefront.payments.settling import apply_report, lock_payment
 from storefront.privacy import actions
@@ -150,7 +150,8 @@ def test_papers_stay_and_no_new_invoice_is_made_out_to_nobody(desk, shop, erased
 
 def test_what_the_provider_says_later_does_not_bring_back_what_was_paid_with(shop, erased):
     payment = Payment.objects.get(order=erased[0])
-    told = Report(Standing.PAID, captured=payment.captured, refunded=Decimal(2), method="Visa •••• 7713")
+    refunds = (RefundReport(Decimal(2), "re_1"),)
+    told = Report(Standing.PAID, captured=payment.captured, refunds=refunds, method="Visa •••• 7713")
     with transaction.atomic():
         locked = lock_payment(shop, payment)
         apply_report(shop=shop, payment=locked, report=told, source="look", is_fresh=True, now=clock.now())
