@@ -37,6 +37,11 @@ def test_a_receiver_is_an_installation_at_a_host_and_its_port():
     assert receiver_of(1, "https://a.example.com/x") != receiver_of(2, "https://a.example.com/x")
 
 
+def test_the_number_of_any_receiver_fits_its_column():
+    numbers = [receiver_of(2**31 - 1, f"https://{number}.example.com/") for number in range(100)]
+    assert 0 <= min(numbers) < 2**61 < 2**62 < max(numbers) < 2**63
+
+
 def test_receivers_at_one_host_have_the_same_host_number():
     one, two = (receiver_of(number, "https://a.example.com/x") for number in (1, 2))
     assert host_of(one) == host_of(two) != host_of(receiver_of(1, "https://b.example.com/x"))
