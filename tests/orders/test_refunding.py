@@ -59,6 +59,20 @@ def test_an_amount_is_a_decimal_string(app, paid, amount):
     assert not Refund.objects.exists()
 
 
+@pytest.mark.parametrize("field", ["amount", "shipping"])
+def test_half_a_yen_is_not_refunded(app, shop, field):
+    shop.currency = "JPY"
+    shop.save()
+    pot = make_product(shop, "Pot", price=Decimal("1000.00"), stock_qty=1)
+    sums = {"shipping": Decimal("500.00"), "total": Decimal("1500.00")}
+    order = make_order(shop, sale_line(pot), shipping_method="Parcel", **sums)
+    payments.mark_paid(shop=shop, order=order, now=NOW)
+    answer = app.post(f"/orders/{order.pk}/refunds", {field: "200.50"})
+    assert (answer.status_code, list(answer.json()["errors"])) == (422, [field])
+    assert not Refund.objects.exists()
+    assert one(app.post(f"/orders/{order.pk}/refunds", {field: "200.00"}))["amount"] == "200.00"
+
+
 @pytest.mark.parametrize(
     ("sent", "field"), [({"amount": "0.00"}, "amount"), ({"reason": 1}, "reason"), ({"restock": 1}, "restock")]
 )
