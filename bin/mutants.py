@@ -28,7 +28,8 @@ from typing import NamedTuple
 TESTS = dict(
     line.split(": ")
     for line in """
-carts/rules.py: carts/test_text_size.py carts/test_text_length.py carts/test_adding.py carts/test_stock.py
+carts/rules.py: carts/test_text_size.py carts/test_text_length.py carts/test_adding.py carts/test_custom_price.py \
+carts/test_stock.py
 catalogue/stock.py: catalogue/test_stock_alone.py catalogue/test_stock_adjustments.py orders/test_stock.py
 checkout/link.py: checkout/test_resume.py checkout/test_attribution.py reference/test_checkout_handoff.py
 kit/signing.py: kit/test_signing.py

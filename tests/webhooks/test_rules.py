@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from storefront.webhooks.rules import MAX_TRIES, host_of, next_wait, receiver_of
+from storefront.webhooks.rules import MAX_TRIES, host_of, is_success, next_wait, receiver_of
 
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 WAITS = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR]
@@ -28,6 +28,11 @@ def test_retry_after_is_honoured_up_to_a_day():
     assert next_wait(1, retry_after=HOUR) == HOUR
     assert next_wait(1, retry_after=48 * HOUR) == 24 * HOUR
     assert next_wait(2, retry_after=SECOND) >= 5 * MINUTE
+
+
+@pytest.mark.rule("R-HOOK-11")
+def test_a_success_is_an_answer_from_200_to_299():
+    assert [status for status in (None, 0, 199, 200, 299, 300, 500) if is_success(status)] == [200, 299]
 
 
 def test_a_receiver_is_an_installation_at_a_host_and_its_port():
