@@ -33,7 +33,8 @@ carts/test_stock.py
 catalogue/stock.py: catalogue/test_stock_alone.py catalogue/test_stock_adjustments.py orders/test_stock.py
 checkout/link.py: checkout/test_resume.py checkout/test_attribution.py reference/test_checkout_handoff.py
 kit/signing.py: kit/test_signing.py
-payments/refunds.py: payments/test_refund_ledger.py payments/test_failed_refunds.py orders/test_refunding.py
+payments/refunds.py: orders/test_refunding.py payments/test_refund_ledger.py payments/test_failed_refunds.py \
+payments/test_line_refunds.py gift_cards/test_spending.py
 payments/rules.py: payments/test_rules.py payments/test_contradictions.py
 pricing/discounts.py: pricing/test_discounts.py pricing/test_totals.py carts/test_discount_codes.py
 pricing/eu_vat.py: pricing/test_tax_places.py pricing/test_eu_rates.py
