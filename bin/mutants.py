@@ -31,7 +31,8 @@ TESTS = dict(
 carts/rules.py: carts/test_text_size.py carts/test_text_length.py carts/test_adding.py carts/test_custom_price.py \
 carts/test_stock.py
 catalogue/stock.py: catalogue/test_stock_alone.py catalogue/test_stock_adjustments.py orders/test_stock.py
-checkout/link.py: checkout/test_resume.py checkout/test_attribution.py reference/test_checkout_handoff.py
+checkout/link.py: checkout/test_resume.py checkout/test_after_the_order.py checkout/test_attribution.py \
+reference/test_checkout_handoff.py
 kit/signing.py: kit/test_signing.py
 payments/refunds.py: orders/test_refunding.py payments/test_refund_ledger.py payments/test_failed_refunds.py \
 payments/test_line_refunds.py gift_cards/test_spending.py

@@ -10,7 +10,7 @@ from storefront.orders.fulfilling import fulfil_order
 from storefront.orders.models import Order
 from storefront.payments import actions as payments
 from storefront.payments.models import Payment, Refund
-from storefront.payments.refunds import RefundTooLarge, paid_payments, request_refund
+from storefront.payments.refunds import RefundTooLarge, paid_payments, refund_total, request_refund
 from storefront.webhooks.models import Event
 from tests.answers import error_of, without_id
 from tests.catalogue.factories import make_product
@@ -56,6 +56,11 @@ def test_refunds_never_exceed_what_was_paid(app, paid):
 def test_an_amount_is_a_decimal_string(app, paid, amount):
     answer = app.post(f"/orders/{paid.pk}/refunds", {"amount": amount})
     assert (answer.status_code, list(answer.json()["errors"])) == (422, ["amount"])
+    assert not Refund.objects.exists()
+
+
+def test_what_a_refund_comes_to_is_known_before(paid):
+    assert [refund_total(order=paid, amount=amount) for amount in (None, Decimal("1.00"))] == [Decimal("48.50"), 1]
     assert not Refund.objects.exists()
 
 
