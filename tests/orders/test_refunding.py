@@ -10,7 +10,7 @@ from storefront.orders.fulfilling import fulfil_order
 from storefront.orders.models import Order
 from storefront.payments import actions as payments
 from storefront.payments.models import Payment, Refund
-from storefront.payments.refunds import RefundTooLarge, paid_payments, request_refund
+from storefront.payments.refunds import RefundTooLarge, paid_payments, refund_total, request_refund
 from storefront.webhooks.models import Event
 from tests.answers import error_of
 from tests.catalogue.factories import make_product
@@ -50,6 +50,25 @@ def test_refunds_never_exceed_what_was_paid(app, paid):
     for body in ({}, {"amount": "0.01"}):
         assert app.post(f"/orders/{paid.pk}/refunds", body).json()["code"] == "refund_too_large"
     assert (owed(), Refund.objects.count()) == (Decimal("48.50"), 4)
+
+
+def test_what_a_refund_comes_to_is_known_before(paid):
+    assert [refund_total(order=paid, amount=amount) for amount in (None, Decimal("1.00"))] == [Decimal("48.50"), 1]
+    assert not Refund.objects.exists()
+
+
+@pytest.mark.parametrize("field", ["amount", "shipping"])
+def test_half_a_yen_is_not_refunded(app, shop, field):
+    shop.currency = "JPY"
+    shop.save()
+    pot = make_product(shop, "Pot", price=Decimal("1000.00"), stock_qty=1)
+    sums = {"shipping": Decimal("500.00"), "total": Decimal("1500.00")}
+    order = make_order(shop, sale_line(pot), shipping_method="Parcel", **sums)
+    payments.mark_paid(shop=shop, order=order, now=NOW)
+    answer = app.post(f"/orders/{order.pk}/refunds", {field: "200.50"})
+    assert (answer.status_code, list(answer.json()["errors"])) == (422, [field])
+    assert not Refund.objects.exists()
+    assert one(app.post(f"/orders/{order.pk}/refunds", {field: "200.00"}))["amount"] == "200.00"
 
 
 def test_refuses_to_refund_an_unpaid_order(app, shop, order, mug):
