@@ -69,7 +69,7 @@ def lint(text: str) -> int:
 def _finds_errors(command: list[str]) -> bool:
     # Both also report anonymous use, and must not.
     environment = os.environ | {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900, check=False)
     if result.returncode:
         print(result.stdout, result.stderr)
     return result.returncode != 0

@@ -37,6 +37,12 @@ from storefront.pricing.redeeming import uses_of
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_event
 
+# What an order's line has of the cart's line under the same name.
+_COPIED = (
+    *("product_id", "variant_id", "qty", "is_digital", "is_bundle", "is_damaged", "bundle_items"),
+    *("options", "custom_fields", "gift_card", "available_from"),
+)
+
 
 class NothingToBuy(Refusal):
     code = "empty_cart"
@@ -148,17 +154,7 @@ def press_pay(
     earlier = _end_earlier(shop, cart, checkout, digest, now)
     if earlier is not None:
         return Pressed(order=earlier.order, payment=earlier)
-    frozen = freeze(
-        shop=shop,
-        checkout=checkout,
-        provider=provider,
-        agreed=agreed,
-        digest=digest,
-        shopper_note=shopper_note,
-        place=place,
-        keeping=keeping,
-        now=now,
-    )
+    frozen = freeze(shop, checkout, provider, agreed, digest, shopper_note, place, keeping, now)
     if frozen.order is not None or frozen.payment is None:
         return frozen
     return _start(shop, frozen.payment, given, now)
@@ -166,15 +162,14 @@ def press_pay(
 
 @transaction.atomic
 def freeze(
-    *,
     shop: Shop,
     checkout: Checkout,
     provider: Provider | None,
     agreed: OrderSummary,
     digest: str,
     shopper_note: str,
-    place: str = "",
-    keeping: Keeping = NOTHING_KEPT,
+    place: str,
+    keeping: Keeping,
     now: datetime,
 ) -> Pressed:
     """Freeze the checkout as a draft with a payment to be started, or place its order if it is free. A checkout that
@@ -328,26 +323,16 @@ def _sale_lines(shop: Shop, quote: Quote) -> list[SaleLine]:
     skus, shipped = _skus_and_shipped(shop, quote.lines)
     return [
         SaleLine(
-            product_id=line.product_id,
-            variant_id=line.variant_id,
+            **{name: getattr(line, name) for name in _COPIED},
             sku=skus[line.product_id, line.variant_id],
             name=line.name_snapshot,
             image=line.image_snapshot,
-            qty=line.qty,
             unit_price=line.price_snapshot,
             line_total=line.price_snapshot * line.qty,
             tax=tax,
             discount=discount,
             tax_lines=[each.record for each in tax_lines],
-            is_digital=line.is_digital,
-            is_bundle=line.is_bundle,
-            is_damaged=line.is_damaged,
             requires_shipping=not line.is_digital and line.product_id in shipped,
-            bundle_items=line.bundle_items,
-            options=line.options,
-            custom_fields=line.custom_fields,
-            gift_card=line.gift_card,
-            available_from=line.available_from,
             uses=tuple(line_stock_uses(line)),
         )
         for line, tax, tax_lines, discount in zip(

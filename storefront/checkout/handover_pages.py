@@ -26,9 +26,8 @@ from django.views.decorators.http import require_GET, require_safe
 
 from storefront.carts import queries as carts
 from storefront.carts.session import adopt_basket, basket_of, browser_basket, sign_in, sign_out
-from storefront.checkout.followed_links import remember_link
 from storefront.checkout.link import LinkRefused
-from storefront.checkout.link_pages import link_refused
+from storefront.checkout.link_pages import link_refused, remember_link
 from storefront.customers import limits
 from storefront.customers import session as customers
 from storefront.customers.limits import LimitReached

@@ -5,28 +5,35 @@ its expiry. A link must not leak from logs or the browser's history. So its quer
 anything can log it, it is never stored, and the browser is redirected at once to a URL without it. The integration that
 created the cart, and people who forward the link, must not see what the follower enters. So following the link copies
 the cart, and the link has a public id of its own instead of the cart's.
+
+Ways back to the integration's site that sent the shopper here: after the order, or instead of it (R-LINK-23).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlsplit
 
 from django.views.decorators.debug import sensitive_variables
 
+from storefront.carts.merging import last_arrival
 from storefront.carts.models import LIFETIME as CART_LIFETIME
-from storefront.carts.models import Cart, CheckoutLink
-from storefront.checkout.ways_back import origin_of
+from storefront.carts.models import Cart, CartLine, CheckoutLink
 from storefront.kit.refusals import Refusal
 from storefront.kit.signing import is_signed_url, sign_url
+from storefront.orders.models import Order
 from storefront.shops.models import Shop
 from storefront.shops.queries import origin_is_allowed
 
 PATH = "/cart/resume"
 LIFETIME_SECONDS = 3600
 # Expired links are kept this much longer: a session can copy the cart for an hour after it followed the link
-# (`followed_links`). And the clocks of machines can differ.
+# (`link_pages`). And the clocks of machines can differ.
 KEPT_FOR = timedelta(seconds=LIFETIME_SECONDS, minutes=5)
+# Placeholder in a `return_url`, replaced by the order's number.
+ORDER_NUMBER = "{ORDER_NUMBER}"
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
 class LinkRefused(Refusal):
@@ -101,3 +108,32 @@ def _check_origins(shop: Shop, attribution: Mapping[str, Any]) -> None:
             errors[name] = [f"{sentence} The merchant adds origins in the shop's admin, under Allowed origins."]
     if errors:
         raise OriginNotAllowed(errors=errors)
+
+
+@dataclass(frozen=True)
+class WayBack:
+    """A link to another site. `host` is what the shopper reads, such as `www.example.com`."""
+
+    url: str
+    host: str
+
+
+def way_back_from(order: Order) -> WayBack | None:
+    """The link to the order's `return_url`, with the order's number where the URL asks for it."""
+    return _way_back(order.return_url.replace(ORDER_NUMBER, str(order.number)))
+
+
+def way_back_of_basket(shop: Shop, cart: Cart, lines: Sequence[CartLine]) -> WayBack | None:
+    """The link to the `cancel_url` of the checkout link that brought items of this basket."""
+    arrival = last_arrival(shop, cart, lines)
+    return _way_back(arrival.cancel_url) if arrival else None
+
+
+def origin_of(url: str) -> str:
+    """The URL's origin as browsers send it: scheme, host and port, in lower case, without a default port."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}".lower().removesuffix(_DEFAULT_PORTS[parts.scheme]) if url else ""
+
+
+def _way_back(url: str) -> WayBack | None:
+    return WayBack(url, urlsplit(url).hostname or "") if url else None

@@ -12,14 +12,22 @@ from uuid import UUID
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils.crypto import constant_time_compare
+from django.views.decorators.http import require_POST, require_safe
 
 from storefront.checkout.forms import OrderEmailForm
 from storefront.customers import limits
+from storefront.customers.limits import LimitReached
 from storefront.customers.queries import normal_email
 from storefront.customers.session import customer_of
+from storefront.documents.links import document_response
+from storefront.documents.queries import document_of
+from storefront.kit.api.http import SeeOther
+from storefront.kit.ids import MAX_ID
 from storefront.orders.models import Order
 from storefront.orders.queries import order_by_public_id
+from storefront.shops.private_pages import private_page
 from storefront.shops.request import Request
 
 OPEN_FOR = timedelta(days=1)
@@ -75,3 +83,33 @@ def ask_for_email(request: Request, order: Order, form: OrderEmailForm, *, statu
     """The page that asks for the order's email address. It shows nothing of the order."""
     context = {"form": form, "public_id": order.public_id, "customer": customer_of(request)}
     return render(request, "checkout/whose_order.html", context, status=status)
+
+
+@require_POST
+@private_page
+def order_email(request: Request, public_id: UUID) -> HttpResponse:
+    order = order_of_address(request, public_id)
+    form = OrderEmailForm(request.POST)
+    if not form.is_valid():
+        return ask_for_email(request, order, form, status=422)
+    try:
+        if prove_email(request, order, form.cleaned_data["email"]):
+            return SeeOther(reverse("checkout:confirmation", args=[public_id]))
+    except LimitReached as refusal:
+        form.add_error(None, refusal.text)
+        response = ask_for_email(request, order, form, status=refusal.status)
+        response["Retry-After"] = str(refusal.retry_after)
+        return response
+    form.add_error("email", "This is not the email address of this order.")
+    return ask_for_email(request, order, form, status=422)
+
+
+@require_safe
+@private_page
+@for_its_shopper
+def document(request: Request, order: Order, document_id: int) -> HttpResponse:
+    """An invoice or credit note."""
+    found = document_of(request.shop, min(document_id, MAX_ID), order)
+    if found is None:
+        raise Http404
+    return document_response(found)

@@ -20,9 +20,10 @@ from storefront.carts.models import Cart
 from storefront.carts.session import basket_of
 from storefront.catalogue.stock import InsufficientStock
 from storefront.checkout import actions, queries
-from storefront.checkout.followed_links import copy_followed_carts
 from storefront.checkout.forms import DeliveryForm, Details
 from storefront.checkout.limits import order_limits
+from storefront.checkout.link import way_back_from, way_back_of_basket
+from storefront.checkout.link_pages import copy_followed_carts
 from storefront.checkout.models import Checkout
 from storefront.checkout.order_access import for_its_shopper
 from storefront.checkout.order_summary import differences, seal, summarise, unseal
@@ -30,9 +31,7 @@ from storefront.checkout.owner import ensure_owner, owner_of
 from storefront.checkout.payment_pages import allow_providers, next_page
 from storefront.checkout.press_forms import PressForms
 from storefront.checkout.queries import Quote
-from storefront.checkout.vat_checks import checker_of
-from storefront.checkout.vat_ids import UNAVAILABLE, is_asked
-from storefront.checkout.ways_back import way_back_from, way_back_of_basket
+from storefront.checkout.vat_ids import UNAVAILABLE, checker_of, is_asked
 from storefront.customers.session import customer_of
 from storefront.kit import metrics
 from storefront.kit.api.http import SeeOther

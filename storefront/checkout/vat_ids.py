@@ -5,7 +5,7 @@ that makes no sense, an old answer) leaves the order taxed.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,10 +14,13 @@ import structlog
 from django.conf import settings
 from django.utils.dateparse import parse_datetime
 
+from storefront.checkout.models import Checkout
+from storefront.customers import limits
 from storefront.kit.clock import timestamp
 from storefront.kit.outbound import Answer, Unreachable, open_session, post
 from storefront.pricing.eu_vat import MEMBER_STATES, vat_id_country
 from storefront.shops.models import Shop
+from storefront.shops.request import Request
 
 VALID, INVALID, UNAVAILABLE = "valid", "invalid", "unavailable"
 # How long an answer is valid: longer than a checkout usually takes.
@@ -97,3 +100,27 @@ def _text(value: Any) -> str | None:
     if not isinstance(value, str) or value.strip() in ("", _UNTOLD):
         return None
     return " ".join(value.split())[:MAX_TEXT_LENGTH]
+
+
+def checker_of(request: Request, checkout: Checkout | None) -> Callable[[str], dict[str, Any] | None]:
+    """Return a function that checks a normalised VAT ID for this visitor. The function returns None for an ID of the
+    shop's own country, which is taxed in any case."""
+
+    def check(vat_id: str) -> dict[str, Any] | None:
+        shop, now = request.shop, request.now
+        if vat_id_country(vat_id) == shop.country:
+            return None
+        if checkout and checkout.vat_id == vat_id and counts(checkout.vat_check, now):
+            return checkout.vat_check
+        try:
+            limits.count(request, "vat_checks")
+        except limits.LimitReached:
+            return {
+                "result": UNAVAILABLE,
+                "checked_at": timestamp(now),
+                "consultation_number": None,
+                "name": None,
+            }
+        return check_vat_id(shop, vat_id, now)
+
+    return check

@@ -1,18 +1,20 @@
 """Documents in the admin: on an order's page, with the actions that issue them, and the list of all invoices and credit
 notes."""
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import Http404
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from storefront.documents import issuing
-from storefront.documents.admin_forms import CorrectionForm
-from storefront.documents.admin_settings import InvoiceSettingsAdmin
-from storefront.documents.models import Document
-from storefront.documents.printing import MAX_AT_ONCE, TOO_MANY, print_chosen
+from storefront.documents.admin_forms import CorrectionForm, InvoiceSettingsForm
+from storefront.documents.links import document_response, pdf_response
+from storefront.documents.models import Document, InvoiceSettings
+from storefront.documents.numbering import begin_series
 from storefront.documents.queries import (
     current_invoice,
     documents_of,
@@ -22,17 +24,21 @@ from storefront.documents.queries import (
     packing_slips,
     settings_of,
 )
-from storefront.documents.responses import document_response, pdf_response
+from storefront.documents.records import Record
 from storefront.kit.format import format_money, format_time
 from storefront.kit.ids import as_id
 from storefront.orders.models import Order
 from storefront.orders.timeline import Happening
 from storefront.payments.admin import OrderWithPaymentsAdmin
 from storefront.shops.rights import Right
-from storefront.staff.admin_base import ReadOnlyAdmin
-from storefront.staff.admin_parts import Moves, asks, chosen_deed, column, deed, moment, money
+from storefront.staff.admin_base import OneRowAdmin, ReadOnlyAdmin
+from storefront.staff.admin_parts import Moves, asks, chosen_deed, column, deed, layout, moment, money
 
 __all__ = ["DocumentAdmin", "InvoiceSettingsAdmin", "OrderWithDocumentsAdmin"]
+
+# Each document takes a tenth of a second to draw.
+MAX_AT_ONCE = 100
+TOO_MANY = f"Choose at most {MAX_AT_ONCE} at once."
 
 
 @admin.register(Document)
@@ -157,3 +163,58 @@ class OrderWithDocumentsAdmin(OrderWithPaymentsAdmin):
     def correct_invoice(self, request: Any, order: Any, form: Any) -> Any:
         buyer = form.cleaned_data["buyer"]
         return self.perform(request, order, issuing.correct_invoice, "Corrected invoice issued.", buyer=buyer)
+
+
+def print_chosen(
+    page: Any,
+    request: HttpRequest,
+    orders: Iterable[Order],
+    what: str,
+    refusal: Callable[[Order], str],
+    records: Callable[[list[Order]], list[Record]],
+) -> HttpResponse | None:
+    """Return one PDF of the orders, in the order of the list. `refusal` returns the reason why an order cannot be
+    printed. If there is such an order, return a page that names each of them, with a button to print the others. Too
+    many orders are refused with a message."""
+    chosen = list(orders[: MAX_AT_ONCE + 1])  # type: ignore[index]
+    if len(chosen) > MAX_AT_ONCE:
+        page.message_user(request, TOO_MANY, messages.WARNING)
+        return None
+    refused = [(order, reason) for order in chosen if (reason := refusal(order))]
+    left_out = {order.pk for order, _ in refused}
+    printable = [order for order in chosen if order.pk not in left_out]
+    if printable and not refused:
+        return pdf_response(records(printable), f"{what.replace('_', '-')}.pdf")
+    name = what.replace("_", " ")
+    context = {
+        **page.admin_site.each_context(request),
+        "title": f"Print {name}",
+        "opts": page.opts,
+        "what": name,
+        "action": f"{what}_of_chosen",
+        "refused": refused,
+        "printable": printable,
+    }
+    return TemplateResponse(request, "documents/admin/print_chosen.html", context)
+
+
+@admin.register(InvoiceSettings)
+class InvoiceSettingsAdmin(OneRowAdmin):
+    menu_title = "Invoices"
+    form = InvoiceSettingsForm
+    rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}
+    moves = Moves.MONEY
+    fieldsets: Any = layout(
+        "is_on",
+        "Seller: legal_name address vat_id registration bank footer",
+        "Numbers: invoice_prefix next_invoice credit_note_prefix next_credit_note",
+    )
+
+    def the_row(self, request: Any) -> InvoiceSettings:
+        """Redirect to the form of the shop's settings, which the first visit creates."""
+        return InvoiceSettings.objects.get_or_create(shop=request.shop)[0]
+
+    def save_model(self, request: Any, obj: Any, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        for field, prefix in form.chosen_numbers():
+            begin_series(shop=request.shop, prefix=prefix, at=form.cleaned_data[field], now=request.now)

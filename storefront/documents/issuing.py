@@ -124,16 +124,12 @@ def _credit_missing(order: Order, seller: InvoiceSettings, invoice: Document, no
 
 def _to_credit(order: Order, invoice: Document) -> list[tuple[Refund, Decimal]]:
     """The order's refunds to credit, with the amount of each. A refund to several payments counts as one, once all
-    parts have an outcome.
-
-    Credits for a refund that failed later count toward the next refunds. So do credits without a refund, which earlier
-    releases issued for refunds made at the provider.
-    """
+    parts have an outcome. Credits for a refund that failed later count toward the next refunds."""
     families: dict[int, list[Refund]] = {}
     for refund in Refund.objects.filter(shop=order.shop, order=order).order_by("pk"):
         families.setdefault(refund.part_of_id or refund.pk, []).append(refund)
     credited = _credited_by_refund(invoice)
-    spare, missing = credited.pop(None, ZERO), []
+    spare, missing = ZERO, []
     for pk, family in families.items():
         done = sum((each.amount for each in family if each.status == Refund.Status.DONE), ZERO)
         more = done - credited.get(pk, ZERO)
@@ -147,12 +143,12 @@ def _to_credit(order: Order, invoice: Document) -> list[tuple[Refund, Decimal]]:
     return missing
 
 
-def _credited_by_refund(invoice: Document) -> dict[int | None, Decimal]:
+def _credited_by_refund(invoice: Document) -> dict[int, Decimal]:
     """The amounts that credit notes have credited for refunds, by the refund, or the refund that it is a part of."""
-    found: dict[int | None, Decimal] = {}
-    for note in invoice.credit_notes.filter(record__reason="refund").select_related("refund"):
-        key = (note.refund.part_of_id or note.refund_id) if note.refund else None
-        found[key] = found.get(key, ZERO) + note.amount
+    found: dict[int, Decimal] = {}
+    notes = invoice.credit_notes.filter(refund__isnull=False)
+    for pk, whole, amount in notes.values_list("refund_id", "refund__part_of_id", "amount"):
+        found[whole or pk] = found.get(whole or pk, ZERO) + amount
     return found
 
 

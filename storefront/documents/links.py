@@ -1,15 +1,18 @@
 """Signs links to documents for programs. They are valid without a token for an hour, so they are as secret as the
-documents. Their query is removed before anything can log it."""
+documents. Their query is removed before anything can log it. Responses that are a PDF are made here."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from urllib.parse import parse_qs
 
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
+from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
+from storefront.documents.models import Document
 from storefront.documents.queries import document_of, fulfilment_of, packing_slip
-from storefront.documents.responses import document_response, pdf_response
+from storefront.documents.records import Record
 from storefront.kit.api.http import pop_query_string
 from storefront.kit.ids import MAX_ID
 from storefront.kit.signing import is_signed_url, sign_url
@@ -62,3 +65,21 @@ def _check_link(request: Request) -> None:
         raise PermissionDenied
     if int(parse_qs(query)["expires"][0]) <= request.now.timestamp():
         raise PermissionDenied
+
+
+def document_response(document: Document) -> HttpResponse:
+    return pdf_response([document.record], document.file_name)
+
+
+def pdf_response(records: Sequence[Record], name: str) -> HttpResponse:
+    """One PDF of these documents, which the browser shows in its viewer and saves under this name."""
+    # Importing it takes most of a second, and most processes never draw.
+    from storefront.documents.drawing import pdf_of
+
+    headers = {
+        "Content-Type": "application/pdf",
+        "Content-Disposition": content_disposition_header(False, name) or "inline",
+        "X-Content-Type-Options": "nosniff",
+        "Cache-Control": "no-store",
+    }
+    return HttpResponse(pdf_of(records), headers=headers)

@@ -10,7 +10,6 @@ from storefront.customers.copying import Customers
 from storefront.exports.models import Export
 from storefront.kit.api.members import names_of
 from storefront.listing.copying import PublicProducts
-from storefront.orders import queries as order_queries
 from storefront.orders import schemas as orders
 from storefront.orders.copying import Orders
 from storefront.sync.feed import Source
@@ -27,7 +26,7 @@ class Kind(NamedTuple):
 KINDS = {
     "products": Kind(PublicProducts, "read_products", products.LISTED, products.INCLUDED),
     "inventory": Kind(Stock, "read_inventory", names_of(inventory_schemas.InventoryItem)),
-    "orders": Kind(Orders, "read_orders", orders.LISTED, order_queries.INCLUDED),
+    "orders": Kind(Orders, "read_orders", orders.LISTED, orders.INCLUDED),
     "customers": Kind(Customers, "read_customers", customers.LISTED, customers.INCLUDED),
 }
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 from storefront.gift_cards import codes
 from storefront.gift_cards.ledger import held_by
 from storefront.gift_cards.models import GiftCard
-from storefront.kit.money import ZERO, unit
+from storefront.kit.money import ZERO
 from storefront.kit.refusals import Refusal
 from storefront.shops.models import Shop
 
@@ -71,8 +71,6 @@ def applied_cards(
     applied = []
     for card in (found[id] for id in ids if id in found):
         balance = card.balance + held.get(card.pk, ZERO)
-        # An earlier release left fractions of yen on cards, which nobody can pay with.
-        balance -= balance % unit(shop.currency)
         refused = refusal_of(card, balance, shop, now) or ("" if payable else NOT_NEEDED)
         amount = ZERO if refused else min(balance, payable)
         payable -= amount

@@ -10,9 +10,9 @@ from django.db import transaction
 
 from storefront import audit
 from storefront.gift_cards import jobs
+from storefront.gift_cards.codes import GiftCardNotSendable
 from storefront.gift_cards.ledger import Kind, write_entry
 from storefront.gift_cards.models import GiftCard
-from storefront.gift_cards.new_codes import GiftCardNotSendable
 from storefront.kit.money import MAX_AMOUNT, ZERO, problem_of
 from storefront.kit.refusals import InvalidFields
 from storefront.shops.models import Shop

@@ -8,9 +8,9 @@ from django_tasks import task
 
 from storefront.content.mail_words import Words, write_mail
 from storefront.gift_cards import codes
+from storefront.gift_cards.codes import new_code_of
 from storefront.gift_cards.ledger import Kind
 from storefront.gift_cards.models import GiftCard
-from storefront.gift_cards.new_codes import new_code_of
 from storefront.kit import clock
 from storefront.kit.format import format_money, format_time
 from storefront.kit.queues import MAILS

@@ -1,4 +1,5 @@
 from collections.abc import Mapping
+from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -16,7 +17,7 @@ from storefront.orders.downloads import copy_files, open_downloads
 from storefront.orders.gift_cards import issue_gift_cards, withdraw_gift_cards
 from storefront.orders.models import Order, OrderCounter, OrderLine
 from storefront.orders.queries import order_record
-from storefront.orders.rules import Sale, SaleLine, with_discounts
+from storefront.orders.rules import Sale, SaleLine
 from storefront.orders.sending import follow_lines
 from storefront.orders.words import keep_words
 from storefront.pricing.redeeming import release_uses
@@ -25,6 +26,8 @@ from storefront.webhooks.actions import record_event
 
 # Members of an order that the shop and its apps can change at any time.
 ANNOTATIONS = ("note", "tags", "client_reference", "metadata")
+# What of a sale is no column of its order.
+_NOT_COPIED = ("lines", "place", "attribution", "discount_uses")
 
 
 class OrderNotOpen(Refusal):
@@ -49,14 +52,22 @@ def create_order(*, shop: Shop, sale: Sale, taken: list[StockUse], payment_metho
     Call `announce_order` in the same transaction, once its payments are attached.
     """
     # Updating the counter locks its row until the commit, and all other sales of the shop wait for it.
-    number = _next_number(shop)
-    order = Order(number=number, **_order_columns(shop, sale, payment_method, now))
-    order.placed_by_guest = sale.customer_id is None
+    order = Order(
+        shop=shop,
+        number=_next_number(shop),
+        payment_method=payment_method,
+        payment_status=Order.PaymentStatus.PENDING if payment_method else Order.PaymentStatus.PAID,
+        placed_by_guest=sale.customer_id is None,
+        placed_at=now,
+        updated_at=now,
+        **{each.name: getattr(sale, each.name) for each in fields(sale) if each.name not in _NOT_COPIED},
+        **sale.attribution,
+    )
     if order.placed_by_guest:
         # Read after the counter was locked, for `history.attach_guest_orders`.
         order.customer = account_of(shop, sale.email)
     order.save(force_insert=True)
-    lines = OrderLine.objects.bulk_create([_order_line(order, line, taken) for line in with_discounts(sale)])
+    lines = OrderLine.objects.bulk_create([_order_line(order, line, taken) for line in sale.lines])
     copy_files(order=order, lines=lines)
     keep_words([(order, lines)])
     if not payment_method:
@@ -69,7 +80,11 @@ def announce_order(*, shop: Shop, order: Order, sale: Sale, is_paid: bool = Fals
     """Record the event of a created order, queue the confirmation mail, and record that it is paid, if it is."""
     record_event(shop=shop, topic="order.placed", data=order_record(order), now=now)
     _complete(order, now)
-    after, actor = _audited_sale(order, sale), _audit_actor(sale)
+    after = {name: getattr(order, name) for name in ("total", "currency", "payment_method")} | {
+        "lines": len(sale.lines)
+    }
+    # Only the id; personal data are in the order.
+    actor = audit.Actor(audit.Kind.CUSTOMER, sale.customer_id)
     audit.record(shop=shop, action="order.placed", object=order, after=after, actor=actor, now=now)
     # The task is a row in the same database, so the mail is sent if and only if the order is committed.
     jobs.send_order_confirmation.enqueue(order.pk)
@@ -262,40 +277,6 @@ def _next_number(shop: Shop) -> int:
     return counter.values_list("last_number", flat=True).get()
 
 
-def _order_columns(shop: Shop, sale: Sale, payment_method: str, now: datetime) -> dict:
-    return {
-        "shop": shop,
-        "currency": sale.currency,
-        "prices_include_tax": sale.prices_include_tax,
-        "payment_method": payment_method,
-        "payment_status": Order.PaymentStatus.PENDING if payment_method else Order.PaymentStatus.PAID,
-        "placed_at": now,
-        "updated_at": now,
-        "customer_id": sale.customer_id,
-        "email": sale.email,
-        "phone": sale.phone,
-        "subtotal": sale.subtotal,
-        "discount": sale.discount,
-        "shipping": sale.shipping,
-        "tax": sale.tax,
-        "total": sale.total,
-        "tax_lines": sale.tax_lines,
-        "vat_id": sale.vat_id,
-        "vat_check": sale.vat_check,
-        "discount_lines": sale.discount_lines,
-        "redemption": sale.redemption,
-        "gift_cards": sale.gift_cards,
-        "shipping_method": sale.shipping_method,
-        "delivery_time": sale.delivery_time,
-        "pickup_place": sale.pickup_place,
-        "shipping_address": sale.shipping_address,
-        "billing_address": sale.billing_address,
-        "shopper_note": sale.shopper_note,
-        "checkout_link": sale.checkout_link,
-        **sale.attribution,
-    }
-
-
 def _order_line(order: Order, line: SaleLine, taken: list[StockUse]) -> OrderLine:
     columns = {name: getattr(line, name) for name in line.__dataclass_fields__ if name != "uses"}
     # Record only stocks that were lowered: a cancellation must not raise a stock that is not tracked.
@@ -309,14 +290,3 @@ def have_documents_issued(order: Order, now: datetime) -> None:
     its relation."""
     if order.total:
         order.documents_due.create(shop_id=order.shop_id, due_at=now)
-
-
-def _audited_sale(order: Order, sale: Sale) -> dict[str, Any]:
-    """The members of a sale that the audit log records; the order has the others."""
-    payment = {"total": order.total, "currency": order.currency, "payment_method": order.payment_method}
-    return payment | {"lines": len(sale.lines)}
-
-
-def _audit_actor(sale: Sale) -> audit.Actor:
-    # Only the id; personal data are in the order.
-    return audit.Actor(audit.Kind.CUSTOMER, sale.customer_id)

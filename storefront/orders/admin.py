@@ -5,10 +5,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
+from storefront.kit.format import format_time
 from storefront.orders import actions, admin_page, timeline
 from storefront.orders.admin_export import exported_orders
-from storefront.orders.admin_forms import DownloadsForm, OrderForm, WriteForm
-from storefront.orders.admin_fulfil_forms import CancelFulfilmentForm, FulfilForm
+from storefront.orders.admin_forms import CancelFulfilmentForm, DownloadsForm, FulfilForm, OrderForm, WriteForm
 from storefront.orders.admin_list import OrderLists
 from storefront.orders.allowing import allow_downloads
 from storefront.orders.download_links import is_withdrawn
@@ -103,8 +103,8 @@ class OrderAdmin(OrderLists):
         return {
             "order": order,
             "shop": shop,
-            "placed": admin_page.time_in(shop, order.placed_at),
-            "cancelled": admin_page.time_in(shop, order.cancelled_at),
+            "placed": format_time(order.placed_at, shop.timezone),
+            "cancelled": format_time(order.cancelled_at, shop.timezone),
             "badges": admin_page.badges(order),
             "lines": admin_page.lines_of(shop, order, order.lines.all()),
             "sums": admin_page.sums_of(order),

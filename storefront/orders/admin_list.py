@@ -11,7 +11,7 @@ from storefront.kit.countries import country_name
 from storefront.kit.refusals import Refusal
 from storefront.orders.admin_page import ERASED
 from storefront.orders.models import Order
-from storefront.orders.preorders import to_send_later, to_send_now
+from storefront.orders.sending import to_send_later, to_send_now
 from storefront.orders.sent_mails import with_failed_mail
 from storefront.orders.words import find_orders
 from storefront.staff.admin_base import EndlessPaginator

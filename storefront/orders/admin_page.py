@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
@@ -183,7 +182,3 @@ def fulfilments_of(shop: Shop, order: Order, fulfilments: Iterable[Fulfilment]) 
         }
         for row in fulfilments
     ]
-
-
-def time_in(shop: Shop, moment: datetime | None) -> str:
-    return format_time(moment, shop.timezone)

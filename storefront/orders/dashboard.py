@@ -1,6 +1,6 @@
 """The admin's start page: sales figures of a period, to-do list, recent orders, low stock.
 
-Higher rooms add to it: `payments/dashboard.py`, and `checkout/dashboard.py`, which the theme calls.
+`checkout/dashboard.py`, which the theme calls, adds to it.
 """
 
 import json
@@ -14,11 +14,11 @@ from django.urls import reverse
 
 from storefront.catalogue.models import Product, Variant
 from storefront.kit.format import format_count, format_money, format_time
-from storefront.orders import figures, periods
+from storefront.orders import figures
 from storefront.orders.admin_page import ERASED, badges
+from storefront.orders.figures import Period
 from storefront.orders.models import Order
-from storefront.orders.periods import Period
-from storefront.orders.preorders import to_send_now
+from storefront.orders.sending import to_send_now
 from storefront.orders.sent_mails import with_failed_mail
 from storefront.shops.models import Shop
 from storefront.shops.rights import Right
@@ -37,8 +37,8 @@ def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
     if Right.MANAGE_WEBHOOKS in rights:
         _warn_of_paused(request)
     if Right.SEE_FIGURES in rights:
-        period = periods.chosen_period(shop, request.GET, now)
-        context |= {"period": period, "periods": periods.NAMES, "timezone": shop.timezone} | sales(shop, period)
+        period = figures.chosen_period(shop, request.GET, now)
+        context |= {"period": period, "periods": figures.NAMES, "timezone": shop.timezone} | sales(shop, period)
         context |= {"given_from": request.GET.get("from", ""), "given_to": request.GET.get("to", "")}
         context["may_see_products"] = Right.VIEW_PRODUCTS in rights
         context["best_sellers"] = [

@@ -16,9 +16,8 @@ from storefront.kit.refusals import Refusal
 from storefront.orders import jobs
 from storefront.orders.actions import OrderNotOpen, lock_order, put_back_pieces, record_updated
 from storefront.orders.models import Fulfilment, FulfilmentLine, Order, OrderLine
-from storefront.orders.preorders import due_lines
 from storefront.orders.queries import order_record
-from storefront.orders.sending import follow_lines, waiting
+from storefront.orders.sending import due_lines, follow_lines, waiting
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_event
 

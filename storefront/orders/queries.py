@@ -9,10 +9,14 @@ from django.db.models.functions import Lower
 
 from storefront.carts.gift_card_schemas import gift_card_record
 from storefront.kit.api.members import only
+from storefront.kit.api.records import writer
 from storefront.kit.clock import timestamp
 from storefront.kit.money import to_wire
+from storefront.orders import schemas
 from storefront.orders.download_links import download_url, is_paid, is_refunded, is_withdrawn
-from storefront.orders.models import Download, Fulfilment, Order, OrderLine
+from storefront.orders.line_schemas import OrderLineRecord
+from storefront.orders.models import Download, Fulfilment, Order
+from storefront.orders.refund_schemas import RefundedLine
 from storefront.pricing.taxes import TAXED
 from storefront.shops.models import Shop
 
@@ -25,7 +29,6 @@ _LOOKUPS = {
     "cart": "checkout_link",
     "ids": "pk__in",
 }
-_MONEY = ("subtotal", "discount", "shipping", "tax", "total", "refunded")
 
 
 def order_by_public_id(shop: Shop, public_id: UUID) -> Order | None:
@@ -90,8 +93,8 @@ def order_records(shop: Shop, ids: Collection[int], members: frozenset[str] | No
 def order_record(order: Order, members: Collection[str] | None = None) -> dict[str, Any]:
     """The order for the API and events, with addresses and all children, or with these members alone. Money is
     strings."""
-    prefetch_related_objects([order], *_children(INCLUDED if members is None else members))
-    return only(_whole_record(order, INCLUDED if members is None else members), members)
+    prefetch_related_objects([order], *_children(schemas.INCLUDED if members is None else members))
+    return only(_whole_record(order, schemas.INCLUDED if members is None else members), members)
 
 
 def _children(members: Collection[str]) -> list[str]:
@@ -109,81 +112,10 @@ def _whole_record(order: Order, included: Collection[str]) -> dict[str, Any]:
     return order_summary(order) | addresses | children
 
 
-def order_summary(order: Order) -> dict[str, Any]:
-    """The order as a list shows it."""
-    return {
-        "id": order.pk,
-        "number": order.number,
-        "status": order.status,
-        "payment_status": order.payment_status,
-        "fulfilment_status": order.fulfilment_status,
-        "customer_id": order.customer_id,
-        "email": order.email,
-        "phone": order.phone,
-        "currency": order.currency,
-        **{name: to_wire(getattr(order, name)) for name in _MONEY},
-        "amount_due": to_wire(order.amount_due),
-        "gift_cards": [{"last_four": each["last_four"], "amount": each["amount"]} for each in order.gift_cards],
-        "prices_include_tax": order.prices_include_tax,
-        "tax_included": order.prices_include_tax,
-        "tax_lines": [tax_record(line) for line in order.tax_lines],
-        "vat_id": order.vat_id or None,
-        "vat_check": order.vat_check,
-        "discount_lines": [{"code": None} | line for line in order.discount_lines],
-        "shipping_method": order.shipping_method,
-        "delivery_time": order.delivery_time,
-        "pickup_place": order.pickup_place,
-        "payment_method": order.payment_method,
-        "note": order.note,
-        "shopper_note": order.shopper_note,
-        "tags": order.tags,
-        "client_reference": order.client_reference or None,
-        "metadata": order.metadata,
-        "return_url": order.return_url or None,
-        "cancel_url": order.cancel_url or None,
-        "cart": str(order.checkout_link) if order.checkout_link else None,
-        "placed_at": timestamp(order.placed_at),
-        "updated_at": timestamp(order.updated_at),
-        "cancelled_at": timestamp(order.cancelled_at),
-        "cancel_reason": order.cancel_reason,
-        "restocked_at": timestamp(order.restocked_at),
-    }
-
-
 def tax_record(line: dict[str, str]) -> dict[str, str | None]:
     """A tax line for the API. PostgreSQL's jsonb does not keep the order of keys."""
     kept = {"base": None, "treatment": TAXED} | line
     return {name: kept[name] for name in ("name", "percent", "base", "amount", "treatment")}
-
-
-def order_line_record(line: OrderLine) -> dict[str, Any]:
-    return {
-        "id": line.pk,
-        "product_id": line.product_id,
-        "variant_id": line.variant_id,
-        "sku": line.sku,
-        "name": line.name,
-        "image": line.image,
-        "qty": line.qty,
-        "fulfilled_qty": line.fulfilled_qty,
-        "left_qty": line.left,
-        "refunded_qty": line.refunded_qty,
-        "unit_price": to_wire(line.unit_price),
-        "line_total": to_wire(line.line_total),
-        "discount": to_wire(line.discount),
-        "tax": to_wire(line.tax),
-        "tax_lines": [tax_record(each) for each in line.tax_lines],
-        "is_digital": line.is_digital,
-        "is_bundle": line.is_bundle,
-        "is_damaged": line.is_damaged,
-        "requires_shipping": line.requires_shipping,
-        "bundle_items": line.bundle_items,
-        "options": line.options,
-        "custom_fields": line.custom_fields,
-        "gift_card": line.gift_card and gift_card_record(line.gift_card),
-        "available_from": timestamp(line.available_from),
-        "downloads": [download_record(download, line.order) for download in line.downloads.all()],
-    }
 
 
 def download_record(download: Download, order: Order) -> dict[str, Any]:
@@ -195,36 +127,6 @@ def download_record(download: Download, order: Order) -> dict[str, Any]:
         "name": download.name,
         "left": download.left,
         "expires_at": timestamp(download.expires_at),
-    }
-
-
-def payment_record(payment: Any) -> dict[str, Any]:
-    """The record of a payment. Payments and refunds are in a higher room (`payments.models`), and are reached by the
-    order's relation."""
-    return {
-        "id": payment.pk,
-        "gateway": payment.gateway,
-        "status": payment.status,
-        "state": payment.state,
-        "amount": to_wire(payment.amount),
-        "refunded": to_wire(payment.refunded),
-        "currency": payment.currency,
-        "reference": payment.reference,
-        "created_at": timestamp(payment.created_at),
-        "updated_at": timestamp(payment.updated_at),
-    }
-
-
-def fulfilment_record(fulfilment: Fulfilment) -> dict[str, Any]:
-    return {
-        "id": fulfilment.pk,
-        "order_id": fulfilment.order_id,
-        "carrier": fulfilment.carrier,
-        "tracking_number": fulfilment.tracking_number,
-        "tracking_url": fulfilment.tracking_url,
-        "lines": [{"line_id": line.line_id, "qty": line.qty} for line in fulfilment.lines.all()],
-        "created_at": timestamp(fulfilment.created_at),
-        "cancelled_at": timestamp(fulfilment.cancelled_at),
     }
 
 
@@ -249,16 +151,33 @@ def refund_record(refund: Any) -> dict[str, Any]:
     }
 
 
-def refund_line_record(line: Any) -> dict[str, Any]:
-    return {
-        "line_id": line.line_id,
-        "qty": line.qty,
-        "amount": to_wire(line.amount),
-        "tax": to_wire(line.tax),
-        "withdrawn_qty": line.withdrawn_qty,
-        "restocked_qty": line.restocked_qty,
-    }
-
+# The order as a list shows it.
+order_summary = writer(
+    schemas.OrderRecord,
+    stored=("gift_cards",),
+    tax_included=lambda order: order.prices_include_tax,
+    tax_lines=lambda order: [tax_record(line) for line in order.tax_lines],
+    vat_id=lambda order: order.vat_id or None,
+    discount_lines=lambda order: [{"code": None} | line for line in order.discount_lines],
+    client_reference=lambda order: order.client_reference or None,
+    return_url=lambda order: order.return_url or None,
+    cancel_url=lambda order: order.cancel_url or None,
+    cart=lambda order: str(order.checkout_link) if order.checkout_link else None,
+)
+order_line_record = writer(
+    OrderLineRecord,
+    left_qty=lambda line: line.left,
+    tax_lines=lambda line: [tax_record(each) for each in line.tax_lines],
+    gift_card=lambda line: line.gift_card and gift_card_record(line.gift_card),
+    downloads=lambda line: [download_record(download, line.order) for download in line.downloads.all()],
+)
+# Payments and refunds are in a higher room (`payments.models`), and are reached by the order's relation.
+payment_record = writer(schemas.PaymentRecord)
+fulfilment_record = writer(
+    schemas.FulfilmentRecord,
+    lines=lambda fulfilment: [{"line_id": line.line_id, "qty": line.qty} for line in fulfilment.lines.all()],
+)
+refund_line_record = writer(RefundedLine)
 
 # Members that only the single read shows unless they are included: the rows to fetch for them, and their records.
 _CHILDREN: dict[str, tuple[str, Callable[[Any], dict[str, Any]]]] = {
@@ -267,4 +186,3 @@ _CHILDREN: dict[str, tuple[str, Callable[[Any], dict[str, Any]]]] = {
     "fulfilments": ("fulfilments__lines", fulfilment_record),
     "refunds": ("refunds__lines", refund_record),
 }
-INCLUDED = ("shipping_address", "billing_address", *_CHILDREN)

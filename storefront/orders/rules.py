@@ -1,7 +1,7 @@
 """The data of a sale before it becomes an order, and the rules for tags."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -10,7 +10,6 @@ from uuid import UUID
 from storefront.catalogue.stock import StockUse
 from storefront.kit.money import ZERO
 from storefront.pricing.redeeming import DiscountUse
-from storefront.pricing.sharing import share_out
 
 Address = dict[str, str]
 
@@ -87,16 +86,6 @@ class Sale:
     def amount_due(self) -> Decimal:
         """The amount left to pay after gift cards."""
         return amount_due(self.total, self.gift_cards)
-
-
-def with_discounts(sale: Sale) -> list[SaleLine]:
-    """The lines with their shares of the discount. If a sale does not have the shares, because an earlier release froze
-    it, the discount is split in proportion to the lines, without gift cards."""
-    if sum((line.discount for line in sale.lines), ZERO) == sale.discount:
-        return sale.lines
-    weights = [ZERO if line.gift_card is not None else line.line_total for line in sale.lines]
-    shares = share_out(sale.discount, weights, sale.currency)
-    return [replace(line, discount=share) for line, share in zip(sale.lines, shares, strict=True)]
 
 
 def amount_due(total: Decimal, gift_cards: Iterable[dict[str, Any]]) -> Decimal:

@@ -1,4 +1,4 @@
-"""Requests and responses of the orders API. `queries.py` builds the responses; these schemas document them."""
+"""Requests and responses of the orders API. `queries.py` writes the responses as these schemas have them."""
 
 import re
 from typing import Annotated, Any, Literal
@@ -14,7 +14,6 @@ from storefront.kit.api.app_pagination import Pagination
 from storefront.kit.api.members import choice, chosen, names_of
 from storefront.kit.api.schemas import Change, Envelope, Id, IdAlone, Moment, Money, Timestamp
 from storefront.orders.line_schemas import OrderLineRecord, TaxLine
-from storefront.orders.queries import INCLUDED
 from storefront.orders.refund_schemas import Flag, Pieces, RefundRecord
 from storefront.orders.rules import MAX_TAGS, check_tag
 from storefront.sync import schemas as sync
@@ -255,7 +254,9 @@ class WholeOrder(OrderRecord):
 
 
 LISTED = names_of(OrderRecord)
-FIELDS = (*LISTED, *INCLUDED)
+FIELDS = names_of(WholeOrder)
+# Members that only the single read shows unless they are included.
+INCLUDED = tuple(name for name in FIELDS if name not in LISTED)
 
 
 class OrderQuery(sync.CopyQuery):

@@ -1,11 +1,19 @@
-"""Derives the fulfilment status of an order from its lines."""
+"""Finds the pieces of an order that are to be sent: its statuses follow from them. Pre-orders wait for their date."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
 
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+
+from storefront.kit.format import format_day
+from storefront.kit.refusals import Refusal
 from storefront.orders.download_links import is_paid
 from storefront.orders.models import Order, OrderLine
+from storefront.shops.models import Shop
 
 FulfilmentStatus = Order.FulfilmentStatus
+L = TypeVar("L")
 
 
 def waiting(lines: Sequence[OrderLine]) -> list[OrderLine]:
@@ -35,3 +43,62 @@ def follow_lines(order: Order, lines: Sequence[OrderLine]) -> bool:
     is_done = order.fulfilment_status == FulfilmentStatus.FULFILLED
     order.status = Order.Status.FULFILLED if is_done else Order.Status.OPEN
     return (order.status, order.fulfilment_status) != before
+
+
+class NotSentYet(Refusal):
+    """Only pre-orders are left whose date is still to come. They can be sent by naming them."""
+
+    code, field = "preorder_not_due", "lines"
+
+
+def is_due(line: Any, now: datetime) -> bool:
+    """Returns True if a line of a cart or an order can be sent: it is no pre-order, or its date has come."""
+    return line.available_from is None or line.available_from <= now
+
+
+def due_lines(lines: Iterable[L], shop: Shop, now: datetime) -> list[L]:
+    """The lines that can be sent, among these with pieces left. Raises NotSentYet if there are lines, and none can be
+    sent."""
+    lines = list(lines)
+    found = [line for line in lines if is_due(line, now)]
+    if lines and not found:
+        dates = sorted(line.available_from for line in lines)  # type: ignore[attr-defined]
+        raise NotSentYet(
+            f"All that is left are pre-orders, sent from {format_day(dates[0], shop.timezone)} on. To send them before,"
+            " name their lines and quantities."
+        )
+    return found
+
+
+def to_send_now(orders: QuerySet[Order], now: datetime) -> QuerySet[Order]:
+    """The orders among these with pieces left that can be sent."""
+    return orders.filter(Exists(_left().filter(Q(available_from=None) | Q(available_from__lte=now))))
+
+
+def to_send_later(orders: QuerySet[Order], now: datetime) -> QuerySet[Order]:
+    """The orders among these whose remaining pieces are all pre-orders."""
+    now_rows = to_send_now(orders, now).values("pk")
+    return orders.filter(Exists(_left().filter(available_from__gt=now))).exclude(pk__in=now_rows)
+
+
+def _left() -> QuerySet[OrderLine]:
+    """The lines with pieces left to send, of the outer query's order."""
+    return OrderLine.objects.filter(
+        order=OuterRef("pk"),
+        is_digital=False,
+        gift_card__isnull=True,
+        qty__gt=F("fulfilled_qty") + F("withdrawn_qty") + F("closed_qty"),
+    )
+
+
+def explain(lines: Sequence[Any], shop: Shop, now: datetime) -> str:
+    """The sentence to the shopper about pre-orders among these lines of a cart; empty without any."""
+    later = [line for line in lines if not is_due(line, now)]
+    if not later:
+        return ""
+    days = {format_day(line.available_from, shop.timezone) for line in later}
+    when = f"from {days.pop()} on" if len(days) == 1 else "from its own date on"
+    if len(later) == len(lines):
+        return f"This is a pre-order. {'It is' if len(lines) == 1 else 'Each item is'} sent {when}."
+    what = "The pre-order is" if len(later) == 1 else "Each pre-order is"
+    return f"{what} sent {when}. Everything else is sent earlier, without waiting for it."

@@ -6,15 +6,18 @@ from typing import Any
 from django.core.mail import EmailMessage
 from django.db import transaction
 from django.db.models import QuerySet
+from django.template.loader import render_to_string
+from django_tasks import task
 from django_tasks.base import Task
 
 from storefront import audit
 from storefront.kit import clock
+from storefront.kit.queues import MAILS
 from storefront.kit.refusals import Refusal
-from storefront.orders import message_jobs
 from storefront.orders.models import Order, OrderMail
 from storefront.shops import mail
 from storefront.shops.models import Shop
+from storefront.shops.places import page_address
 
 # Mails that a shop's staff can write in an hour, so that a stolen session cannot send spam.
 MAX_PER_HOUR = 100
@@ -71,7 +74,7 @@ def write_to_customer(*, shop: Shop, order: Order, subject: str, body: str, now:
         created_at=now,
     )
     audit.record(shop=shop, action="order.mail_written", object=order, after={"subject": row.subject}, now=now)
-    message_jobs.send_message.enqueue(row.pk)
+    send_message.enqueue(row.pk)
     return row
 
 
@@ -90,3 +93,23 @@ def send_and_record(message: EmailMessage, *arguments: Any, order: Order, what: 
         OrderMail.objects.create(
             shop_id=order.shop_id, order=order, kind=what, email=order.email, subject=subject, created_at=now, **outcome
         )
+
+
+@task(queue_name=MAILS)
+def send_message(mail_id: int, tries: int = 0) -> None:
+    """Send a mail that staff wrote, unless it was sent already, or its customer was erased. Retried later if the mail
+    server does not respond."""
+    row = OrderMail.objects.select_related("shop", "order").filter(pk=mail_id).first()
+    if row is None or row.sent_at is not None:
+        return
+    if mail.send(message_mail(row), mail_id, what=row.kind, task=send_message, tries=tries):
+        OrderMail.objects.filter(pk=row.pk).update(sent_at=clock.now())
+    elif tries >= len(mail.WAITS):
+        OrderMail.objects.filter(pk=row.pk).update(failed_at=clock.now())
+
+
+def message_mail(row: OrderMail) -> EmailMessage:
+    order, shop = row.order, row.shop
+    url = page_address("checkout:confirmation", order.public_id, shop=shop)
+    text = render_to_string("orders/message.txt", {"text": row.text, "order": order, "shop": shop, "url": url})
+    return mail.message(shop=shop, to=row.email, subject=row.subject, text=text)

@@ -10,8 +10,8 @@ from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminDateWidget, UnfoldAdminEmailInputWidget
 
 from storefront.gift_cards import codes, issuing
+from storefront.gift_cards.codes import show_code
 from storefront.gift_cards.models import GiftCard, GiftCardEntry
-from storefront.gift_cards.new_codes import show_code
 from storefront.kit import clock
 from storefront.orders.models import Order
 from storefront.shops.rights import Right

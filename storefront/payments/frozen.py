@@ -26,8 +26,7 @@ def thaw_sale(frozen: dict[str, Any]) -> Sale:
     """The sale that `freeze_sale` wrote."""
     given = frozen | {name: Decimal(frozen[name]) for name in _MONEY}
     given["checkout_link"] = UUID(frozen["checkout_link"]) if frozen["checkout_link"] else None
-    redemption = frozen.get("redemption")
-    given["redemption"] = UUID(redemption) if redemption else None
+    given["redemption"] = UUID(frozen["redemption"]) if frozen["redemption"] else None
     given["lines"] = [_line(line) for line in frozen["lines"]]
     return Sale(**given)
 
@@ -46,8 +45,6 @@ def _line_values(line: SaleLine) -> dict[str, Any]:
 
 
 def _line(frozen: dict[str, Any]) -> SaleLine:
-    # A draft of an earlier release lacks what was added since.
-    money = {name: Decimal(frozen[name]) for name in _LINE_MONEY if name in frozen}
-    day = frozen.get("available_from")
+    money, day = {name: Decimal(frozen[name]) for name in _LINE_MONEY}, frozen["available_from"]
     more = {"uses": tuple(thaw_stock(frozen["uses"])), "available_from": datetime.fromisoformat(day) if day else None}
     return SaleLine(**frozen | money | more)

@@ -76,8 +76,7 @@ def delivery_left(order: Order) -> Decimal:
 
 def rest_of_share(whole: Decimal, pieces: int, qty: int, before: Decimal, currency: str) -> Decimal:
     """What this many pieces of `qty` cost, less what was refunded `before`. So all pieces together cost the whole."""
-    # The whole is not always in units of its currency: an earlier release sold at half a yen.
-    part = whole if pieces == qty else quantize(whole * pieces / qty, currency)
+    part = quantize(whole * pieces / qty, currency)
     return max(part - before.quantize(CENT), ZERO)
 
 

@@ -30,7 +30,6 @@ Status = Refund.Status
 
 NO_REASON = "The provider could not give the money back."
 TOO_LATE = "The payment came after the order could no longer be placed."
-NOT_THERE = "The provider does not know this refund."
 # Statuses in the order in which a refund moves through them.
 _RANKS = {Status.PENDING: 0, Status.DONE: 1, Status.FAILED: 2}
 
@@ -75,25 +74,15 @@ def return_money(payment: Payment, now: datetime, reason: str = TOO_LATE) -> Non
         payment.save(update_fields=["due_at"])
 
 
-def record(*, shop: Shop, payment: Payment, report: Report, is_fresh: bool, now: datetime) -> list[Change]:
+def record(*, shop: Shop, payment: Payment, report: Report, now: datetime) -> list[Change]:
     """Update the refund rows of the locked payment from the report. Their new sums are set in the payment, which the
     caller saves; the changes go to `follow`."""
-    is_silent = report.refunds is None and report.refunded is None
-    if is_silent or not (report.refunds or report.refunded or payment.refunded):
+    if report.refunds is None or not (report.refunds or payment.refunded):
         return []
     rows = list(Refund.objects.select_for_update(of=("self",), no_key=True).filter(shop=shop, payment=payment))
     # Known refunds come first, so that the amount left for refunds without our key is known.
-    reports = sorted(report.refunds or (), key=lambda reported: _row_of(reported, rows) is None)
+    reports = sorted(report.refunds, key=lambda reported: _row_of(reported, rows) is None)
     changes = [change for reported in reports for change in _record(payment, rows, reported, now)]
-    if is_fresh and report.refunds is not None:
-        # All of them were named, so what stands unnamed for a sum from before is not there.
-        changes += [_move(row, Status.FAILED, NOT_THERE, now) for row in rows if _is_unnamed(row)]
-    if is_fresh and report.refunded is not None:
-        # More than was asked for here, and may be on its way.
-        extra = report.refunded - _sum(rows, Status.DONE, Status.PENDING)
-        if extra > ZERO:
-            rows.append(_new(payment, extra, now, is_foreign=True, status=Status.DONE))
-            changes.append(Change(rows[-1], ""))
     payment.returned = _sum(rows, Status.DONE)
     payment.refunded = min(_sum(rows, Status.DONE, Status.PENDING), payment.amount)
     return changes
@@ -136,24 +125,17 @@ def _record(payment: Payment, rows: list[Refund], reported: RefundReport, now: d
         if _may_be_ours(reported, rows):
             # The refund's own call has no answer yet, which will name it.
             return []
-        stand_in = _stand_in(reported, rows)
-        if stand_in is not None and stand_in.amount == reported.amount:
-            stand_in.reference = reported.reference
-            stand_in.save(update_fields=["reference"])
-            return []
-        if stand_in is not None:
-            stand_in.amount -= reported.amount
-            stand_in.save(update_fields=["amount"])
         given = {"is_foreign": True, "reference": reported.reference, "status": status, "failure": failure}
         rows.append(_new(payment, reported.amount, now, **given))
-        if stand_in is None:
-            return [Change(rows[-1], "")]
-        rows[-1].save()
-        return []
+        return [Change(rows[-1], "")]
     if not row.reference and not any(reported.reference == other.reference for other in rows):
         row.reference = reported.reference
         row.save(update_fields=["reference"])
-    return [_move(row, status, failure, now)] if _RANKS[status] > _RANKS[Status(row.status)] else []
+    if _RANKS[status] <= _RANKS[Status(row.status)]:
+        return []
+    change = Change(row, row.status)
+    row.status, row.failure, row.updated_at = status, failure, now
+    return [change]
 
 
 def _row_of(reported: RefundReport, rows: Sequence[Refund]) -> Refund | None:
@@ -171,23 +153,6 @@ def _may_be_ours(reported: RefundReport, rows: Iterable[Refund]) -> bool:
     """Whether a refund without our key may be one that was asked for here: the provider may keep no keys."""
     unnamed = (row for row in rows if row.status == Status.PENDING and not row.reference)
     return reported.key is None and any(row.amount == reported.amount for row in unnamed)
-
-
-def _stand_in(reported: RefundReport, rows: Iterable[Refund]) -> Refund | None:
-    """The row that has this amount of a sum whose refunds were not named until now."""
-    if reported.standing != RefundStanding.DONE:
-        return None
-    return next((row for row in rows if _is_unnamed(row) and row.amount >= reported.amount), None)
-
-
-def _is_unnamed(row: Refund) -> bool:
-    return row.is_foreign and not row.reference and row.status == Status.DONE
-
-
-def _move(row: Refund, status: Refund.Status, failure: str, now: datetime) -> Change:
-    change = Change(row, row.status)
-    row.status, row.failure, row.updated_at = status, failure, now
-    return change
 
 
 def _new(payment: Payment, amount: Decimal, now: datetime, **given: Any) -> Refund:

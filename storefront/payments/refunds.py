@@ -78,7 +78,7 @@ def request_refund(
         raise NothingPaid
     if restock and not lines and order.status == Order.Status.OPEN:
         raise OrderStillOpen
-    _check_units(order, payments, amount, shipping)
+    _check_units(order, amount=amount, shipping=shipping)
     before = {"refunded": sum((payment.refunded for payment in payments), ZERO)}
     plan = plan_refund(order, lines, shipping or ZERO) if lines or shipping is not None else None
     shares = _shares(payments, _planned(plan, amount, order) if plan else amount)
@@ -111,7 +111,7 @@ def refund_total(
     payments = list(paid_payments(order).order_by("-pk"))
     if not payments:
         raise NothingPaid
-    _check_units(order, payments, amount, shipping)
+    _check_units(order, amount=amount, shipping=shipping)
     plan = plan_refund(order, lines, shipping or ZERO) if lines or shipping is not None else None
     return sum((share for _, share in _shares(payments, _planned(plan, amount, order) if plan else amount)), ZERO)
 
@@ -184,14 +184,11 @@ def refundable(payment: Payment) -> Decimal:
     return max(payment.captured - payment.refunded - payment.disputed, ZERO)
 
 
-def _check_units(order: Order, payments: list[Payment], amount: Decimal | None, shipping: Decimal | None) -> None:
-    """Raises InvalidFields for fractions that the order's currency lacks, unless they are all that is left: an earlier
-    release sold at half a yen."""
-    problem = problem_of(amount or ZERO, order.currency)
-    if problem and amount != sum(map(refundable, payments), ZERO):
-        raise InvalidFields(errors={"amount": [f"amount {problem}."]})
-    if problem := problem_of(shipping or ZERO, order.currency):
-        raise InvalidFields(errors={"shipping": [f"shipping {problem}."]})
+def _check_units(order: Order, **amounts: Decimal | None) -> None:
+    """Raises InvalidFields for fractions that the order's currency lacks."""
+    for name, amount in amounts.items():
+        if problem := problem_of(amount or ZERO, order.currency):
+            raise InvalidFields(errors={name: [f"{name} {problem}."]})
 
 
 def _planned(plan: Plan, amount: Decimal | None, order: Order) -> Decimal:

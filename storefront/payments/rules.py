@@ -82,8 +82,7 @@ def contradiction(
     """What in the report cannot be true of a payment of this amount and with this reference, of which these refunds
     were asked for by key; in words for the merchant, empty if nothing. Such a report is not believed."""
     refunds = report.refunds or ()
-    sums = [report.captured, report.disputed, *(each.amount for each in refunds)]
-    sums += [each for each in (report.amount, report.refunded) if each is not None]
+    sums = [report.captured, report.disputed, report.amount or ZERO, *(each.amount for each in refunds)]
     ids = [report.reference, *(each.reference for each in refunds)]
     if not all(map(_is_sum, sums)) or any(len(each) > MAX_REFERENCE_LENGTH or "\0" in each for each in ids):
         return "The provider's answer makes no sense."
@@ -94,7 +93,7 @@ def contradiction(
         return f"The provider answered about another payment, {report.reference[:100]}."
     if report.captured > amount:
         return f"The provider took {report.captured:.2f}, more than the {amount:.2f} that were asked for."
-    given_back = sum((each.amount for each in refunds if each.standing == RefundStanding.DONE), report.refunded or ZERO)
+    given_back = sum((each.amount for each in refunds if each.standing == RefundStanding.DONE), ZERO)
     if given_back > report.captured:
         return "The provider says that more was given back than was taken."
     if report.standing != Standing.CANCELLED or report.captured:

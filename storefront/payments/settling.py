@@ -78,7 +78,7 @@ def apply_report(*, shop: Shop, payment: Payment, report: Report, source: str, i
     """Apply, log and follow up a report about a locked payment."""
     captured, disputed = payment.captured, payment.disputed
     before = _facts(payment)
-    refunds = refund_ledger.record(shop=shop, payment=payment, report=report, is_fresh=is_fresh, now=now)
+    refunds = refund_ledger.record(shop=shop, payment=payment, report=report, now=now)
     returned = [change.amount for change in refunds]
     move(payment, report, source=source, is_fresh=is_fresh, returned=returned, now=now)
     if before != _facts(payment):

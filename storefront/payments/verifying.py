@@ -10,7 +10,6 @@ from django.db.models.functions import Coalesce
 from storefront.kit.deviations import Deviation, differing
 from storefront.kit.money import ZERO
 from storefront.orders.models import Order, OrderLine
-from storefront.payments import card_payments
 from storefront.payments.models import Payment, PaymentEntry, Refund, RefundLine
 from storefront.shops.models import Shop
 
@@ -30,9 +29,6 @@ def deviations(shop: Shop) -> Iterator[Deviation]:
         yield from differing("payment log", f"payment {payment.public_id}", has, payment.logged or ZERO)
         yield from _refunds(payment)
         yield from differing("payment state", f"payment {payment.public_id}", payment.state, payment.logged_state)
-    yield from card_payments.deviations(shop)
-    yield from _refunded_pieces(shop)
-    yield from _refunded_orders(shop)
 
 
 def _refunds(payment: Payment) -> Iterator[Deviation]:
@@ -43,8 +39,10 @@ def _refunds(payment: Payment) -> Iterator[Deviation]:
     yield from differing("being given back", name, payment.refunded, min(valid, payment.amount))
 
 
-def _refunded_orders(shop: Shop) -> Iterator[Deviation]:
-    """Orders whose refunded sum is not that of their refunds."""
+def refund_deviations(shop: Shop) -> Iterator[Deviation]:
+    """Order lines whose refunded pieces are not those of refunds that stand, and orders whose refunded sum is not that
+    of their refunds."""
+    yield from _refunded_pieces(shop)
     orders = Order.objects.filter(shop=shop).filter(Q(refunds__isnull=False) | Q(refunded__gt=ZERO)).distinct()
     for order in orders.prefetch_related("refunds").order_by("pk").iterator(chunk_size=BATCH_ROWS):
         done = min(_done(order.refunds.all()), order.total)
@@ -56,7 +54,6 @@ def _done(refunds: Iterable[Refund]) -> Decimal:
 
 
 def _refunded_pieces(shop: Shop) -> Iterator[Deviation]:
-    """Order lines whose refunded pieces are not those of refunds that stand."""
     alive = Refund.objects.filter(shop=shop).exclude(status=Refund.Status.FAILED)
     whole = alive.filter(part_of__isnull=False).values("part_of")
     stands = Q(refund__in=alive.values("pk")) | Q(refund__in=whole)

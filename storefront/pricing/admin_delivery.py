@@ -11,13 +11,12 @@ from unfold.decorators import display
 from unfold.widgets import (
     UnfoldAdminSelect2MultipleWidget,
     UnfoldAdminSelect2Widget,
-    UnfoldAdminTextareaWidget,
 )
 
 from storefront.kit.countries import country_name
 from storefront.kit.format import format_money
 from storefront.pricing import queries, zones
-from storefront.pricing.admin_fields import country_choices, csv_download, import_page, normal_patterns, shortened
+from storefront.pricing.admin_fields import PatternsField, country_choices, csv_download, import_page, shortened
 from storefront.pricing.models import DeliveryZone, PickupPlace, ShippingRate, ShippingRateStep
 from storefront.pricing.rate_tables import COLUMNS, export_rates, import_rates
 from storefront.shops.rights import Right
@@ -37,15 +36,8 @@ class ZoneForm(ShopScopedForm):
         help_text=DeliveryZone._meta.get_field("countries").help_text,
     )
     regions = WordsField(help_text=DeliveryZone._meta.get_field("regions").help_text, label="Only these regions")
-    postcodes = WordsField(
-        help_text=DeliveryZone._meta.get_field("postcodes").help_text,
-        label="Only these postal codes",
-        widget=UnfoldAdminTextareaWidget({"rows": 3}),
-    )
+    postcodes = PatternsField(help_text=DeliveryZone._meta.get_field("postcodes").help_text)
     constraint_errors = {"delivery_zone_name_once": ("name", "Another zone of this shop already has this name.")}
-
-    def clean_postcodes(self) -> list[str]:
-        return normal_patterns(self.cleaned_data["postcodes"])
 
     def clean(self) -> None:
         super().clean()

@@ -7,12 +7,13 @@ from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
-from unfold.widgets import UnfoldAdminFileFieldWidget
+from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextareaWidget
 
 from storefront.kit.countries import countries
 from storefront.pricing.postcodes import normal_pattern
 from storefront.pricing.tables import UnusableTable
 from storefront.staff.admin_base import ShopScopedAdmin
+from storefront.staff.admin_forms import WordsField
 
 MAX_PATTERNS = 2000
 
@@ -59,17 +60,25 @@ def shortened(parts: Sequence[str]) -> str:
     return ", ".join(parts[:5]) + (f" and {len(parts) - 5} more" if len(parts) > 5 else "")
 
 
-def normal_patterns(words: Iterable[str]) -> list[str]:
-    """Normalise the form's patterns of postal codes. Raises ValidationError."""
-    given = [part for word in words for part in word.splitlines() if part.strip()]
-    if len(given) > MAX_PATTERNS:
-        raise forms.ValidationError(f"Enter at most {MAX_PATTERNS:,} postal codes.")
-    patterns, wrong = [], []
-    for text in given:
-        try:
-            patterns.append(normal_pattern(text))
-        except ValueError as error:
-            wrong.append(str(error))
-    if wrong:
-        raise forms.ValidationError(wrong[:10])
-    return list(dict.fromkeys(patterns))
+class PatternsField(WordsField):
+    """Patterns of postal codes, for a column of them."""
+
+    widget = UnfoldAdminTextareaWidget({"rows": 3})
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(label="Only these postal codes", **kwargs)
+
+    def clean(self, value: Any) -> list[str]:
+        """The normalised patterns."""
+        given = [part for word in super().clean(value) for part in word.splitlines() if part.strip()]
+        if len(given) > MAX_PATTERNS:
+            raise forms.ValidationError(f"Enter at most {MAX_PATTERNS:,} postal codes.")
+        patterns, wrong = [], []
+        for text in given:
+            try:
+                patterns.append(normal_pattern(text))
+            except ValueError as error:
+                wrong.append(str(error))
+        if wrong:
+            raise forms.ValidationError(wrong[:10])
+        return list(dict.fromkeys(patterns))

@@ -5,17 +5,17 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.urls import reverse
-from unfold.widgets import UnfoldAdminSelect2Widget, UnfoldAdminTextareaWidget
+from unfold.widgets import UnfoldAdminSelect2Widget
 
 from storefront.kit.countries import country_name
 from storefront.kit.postal import region_key
-from storefront.pricing.admin_fields import country_choices, normal_patterns, percent, shortened
+from storefront.pricing.admin_fields import PatternsField, country_choices, percent, shortened
 from storefront.pricing.eu_rates import AS_OF, load_eu_rates, plan_eu_rates
 from storefront.pricing.eu_vat import MEMBER_STATES, normal_vat_id
 from storefront.pricing.models import TaxRate, TaxSettings
 from storefront.shops.rights import Right
 from storefront.staff.admin_base import OneRowAdmin, ShopScopedAdmin
-from storefront.staff.admin_forms import ShopScopedForm, WordsField
+from storefront.staff.admin_forms import ShopScopedForm
 from storefront.staff.admin_parts import Moves, column, layout, list_deed, view_and_edit
 from storefront.staff.admin_scope import ShopRelatedFilter
 
@@ -24,19 +24,12 @@ STANDARD = "Standard"
 
 class TaxRateForm(ShopScopedForm):
     country = forms.ChoiceField(choices=country_choices, widget=UnfoldAdminSelect2Widget)
-    postcodes = WordsField(
-        help_text=TaxRate._meta.get_field("postcodes").help_text,
-        label="Only these postal codes",
-        widget=UnfoldAdminTextareaWidget({"rows": 3}),
-    )
+    postcodes = PatternsField(help_text=TaxRate._meta.get_field("postcodes").help_text)
     constraint_errors = {
         "tax_rate_class_once": ("country", "This class already has a rate there. Change that one."),
         "tax_rate_once": ("country", "The standard class already has a rate there. Change that one."),
         "tax_rate_step_range": ("step", "Enter a number from 1 to 9."),
     }
-
-    def clean_postcodes(self) -> list[str]:
-        return normal_patterns(self.cleaned_data["postcodes"])
 
     def clean(self) -> None:
         super().clean()

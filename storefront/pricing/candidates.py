@@ -10,7 +10,7 @@ from django.db import connection
 from django.db.models import Q
 
 from storefront.customers.models import Customer
-from storefront.customers.queries import mailbox_of, normal_email
+from storefront.customers.queries import mailbox_of
 from storefront.kit import tokens
 from storefront.kit.sql import Columns, fetch
 from storefront.pricing.discounts import NOT_APPLICABLE, USED_UP, Candidate
@@ -84,12 +84,6 @@ def email_digest(shop: Shop, email: str) -> str:
     return tokens.digest(f"{shop.pk}:{mailbox_of(email)}")
 
 
-def email_digests(shop: Shop, email: str) -> set[str]:
-    """The digests under which uses by this address are stored. Older uses have a digest of the address, not of the
-    mailbox."""
-    return {email_digest(shop, email), tokens.digest(f"{shop.pk}:{normal_email(email)}")}
-
-
 def shopper_email(shop: Shop, shopper: Shopper) -> str:
     """The address by which uses are counted. A customer's own address counts, and not the one entered at the checkout,
     or they could use up the uses of somebody else."""
@@ -102,7 +96,7 @@ def shopper_email(shop: Shop, shopper: Shopper) -> str:
 def redemptions_of(shop: Shop, shopper: Shopper) -> Q:
     """The redemptions of this shopper: by account, or by email address."""
     email = shopper_email(shop, shopper)
-    by_email = Q(email_digest__in=email_digests(shop, email)) if email else Q(pk__in=())
+    by_email = Q(email_digest=email_digest(shop, email)) if email else Q(pk__in=())
     return by_email | Q(customer_id=shopper.customer_id) if shopper.customer_id is not None else by_email
 
 

@@ -1,9 +1,12 @@
-"""Patterns of postal codes, such as `18565`, `25*` and `9000-9999`.
+"""Places by region and postal code. Patterns of postal codes are such as `18565`, `25*` and `9000-9999`.
 
 Codes are compared without spaces, hyphens and capitals, and without a country in front (`D-10115`).
 """
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from storefront.kit.postal import region_key
 
 _COUNTRY = re.compile(r"^[A-Z]{1,2}-(?=[0-9])")
 _NOT_CODE = re.compile(r"[\s-]+")
@@ -43,3 +46,19 @@ def codes_matched(pattern: str, code: str) -> int | None:
     if prefix := _PREFIX.match(pattern):
         return 10 ** (len(code) - len(prefix[1])) if code.startswith(prefix[1]) else None
     return 1 if code == pattern else None
+
+
+def place_rank(postcodes: Iterable[str], regions: Sequence[str], address: Mapping[str, str]) -> tuple[int, ...] | None:
+    """How specific these patterns and regions are for this address of their country, as a sort key: by postal code, by
+    how few codes the pattern covers, then by region. None if they do not cover the address."""
+    country, covered = address.get("country", ""), 0
+    if postcodes:
+        code = normal_postcode(address.get("postal_code") or "", country)
+        matches = [found for each in postcodes if (found := codes_matched(each, code)) is not None]
+        if not matches:
+            return None
+        covered = min(matches)
+    region = region_key(country, address.get("region") or "") if regions else ""
+    if regions and region not in (region_key(country, each) for each in regions):
+        return None
+    return bool(postcodes), -covered, bool(regions)

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from storefront.kit.money import ZERO, quantize
-from storefront.kit.postal import region_key
 from storefront.pricing.discounts import PricedLine
 from storefront.pricing.eu_vat import MEMBER_STATES, vat_area
 from storefront.pricing.models import TaxRate
-from storefront.pricing.postcodes import codes_matched, normal_postcode
+from storefront.pricing.postcodes import place_rank
 from storefront.pricing.sharing import HUNDRED, share_out
 from storefront.shops.models import Shop
 
@@ -265,19 +264,9 @@ def _stacked(rates: Iterable[TaxRate]) -> tuple[tuple[TaxRate, Decimal], ...]:
 
 
 def _rank(rate: TaxRate, address: Address) -> tuple[int, ...] | None:
-    country = address.get("country", "")
-    if rate.country != country:
+    if rate.country != address.get("country", ""):
         return None
-    covered = 0
-    if rate.postcodes:
-        code = normal_postcode(address.get("postal_code") or "", country)
-        matches = [found for each in rate.postcodes if (found := codes_matched(each, code)) is not None]
-        if not matches:
-            return None
-        covered = min(matches)
-    if rate.region and region_key(country, rate.region) != region_key(country, address.get("region") or ""):
-        return None
-    return bool(rate.postcodes), -covered, bool(rate.region)
+    return place_rank(rate.postcodes, [rate.region] if rate.region else [], address)
 
 
 def _delivery_items(

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from storefront.kit.countries import countries, country_name
 from storefront.kit.postal import region_key
 from storefront.pricing.models import DeliveryZone
-from storefront.pricing.postcodes import codes_matched, normal_postcode
+from storefront.pricing.postcodes import place_rank
 
 
 def zone_of(zones: Iterable[DeliveryZone], address: Mapping[str, str]) -> DeliveryZone | None:
@@ -50,21 +50,10 @@ def overlap(zone: DeliveryZone, others: Iterable[DeliveryZone]) -> tuple[str, st
 
 
 def _rank(zone: DeliveryZone, address: Mapping[str, str]) -> tuple[int, ...] | None:
-    country = address.get("country", "")
-    if zone.countries and country not in zone.countries:
+    if zone.countries and address.get("country", "") not in zone.countries:
         return None
-    covered = 0
-    if zone.postcodes:
-        code = normal_postcode(address.get("postal_code", ""), country)
-        matches = [found for each in zone.postcodes if (found := codes_matched(each, code)) is not None]
-        if not matches:
-            return None
-        covered = min(matches)
-    if zone.regions:
-        region = region_key(country, address.get("region", ""))
-        if region not in (region_key(country, each) for each in zone.regions):
-            return None
-    return bool(zone.postcodes), -covered, bool(zone.regions), bool(zone.countries)
+    rank = place_rank(zone.postcodes, zone.regions, address)
+    return rank and (*rank, bool(zone.countries))
 
 
 def _overlap(zone: DeliveryZone, other: DeliveryZone) -> tuple[str, str] | None:

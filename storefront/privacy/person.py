@@ -19,7 +19,7 @@ from storefront.orders.history import order_ids_of
 from storefront.orders.models import Download, Order, OrderMail
 from storefront.payments.erasing import drafts_of, with_open_money
 from storefront.payments.models import OrderDraft, Payment, SavedMethod
-from storefront.pricing.candidates import email_digests
+from storefront.pricing.candidates import email_digest
 from storefront.pricing.models import Redemption
 from storefront.shops.models import Shop, StaffMember
 from storefront.stock_alerts.models import StockAlert
@@ -63,7 +63,7 @@ class Person:
         return SavedMethod.objects.filter(shop=self.shop, customer=self.customer).order_by("pk")
 
     def redemptions(self) -> QuerySet[Redemption]:
-        own = Q(email_digest__in=email_digests(self.shop, self.email))
+        own = Q(email_digest=email_digest(self.shop, self.email))
         own |= Q(sale__in=self.orders().order_by().exclude(redemption=None).values("redemption"))
         if self.customer is not None:
             own |= Q(customer=self.customer)

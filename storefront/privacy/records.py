@@ -10,8 +10,8 @@ from storefront.documents.models import Document
 from storefront.gift_cards.models import GiftCard
 from storefront.kit.clock import timestamp
 from storefront.kit.money import to_wire
-from storefront.orders.queries import INCLUDED, order_records
-from storefront.orders.schemas import LISTED
+from storefront.orders.queries import order_records
+from storefront.orders.schemas import FIELDS
 from storefront.privacy.person import Person
 
 Record = dict[str, Any]
@@ -31,7 +31,7 @@ def saved_methods(person: Person) -> Iterator[Record]:
 
 
 def orders(person: Person) -> Iterator[Record]:
-    members = frozenset((*LISTED, *INCLUDED))
+    members = frozenset(FIELDS)
     for start in range(0, len(person.order_ids), BATCH_ROWS):
         batch = order_records(person.shop, person.order_ids[start : start + BATCH_ROWS], members)
         yield from (batch[key] for key in sorted(batch))

@@ -21,7 +21,7 @@ from storefront.carts.gift_card_lines import PLAIN
 from storefront.carts.models import CartLine
 from storefront.carts.session import basket_of, basket_to_add_to, remember_basket
 from storefront.catalogue.models import RelatedProduct
-from storefront.checkout.ways_back import way_back_of_basket
+from storefront.checkout.link import way_back_of_basket
 from storefront.customers import limits
 from storefront.customers.session import customer_of
 from storefront.kit import money

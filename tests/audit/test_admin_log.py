@@ -86,11 +86,11 @@ def test_filters_by_kind_action_and_time(desk, shop):
 
 def test_finds_entries_by_object_person_and_day(desk, shop):
     write(shop, name="Mug")
-    write(shop, name="Cup", days=3, object=audit.Object("product", 6, "Cup"))
+    cup = write(shop, name="Cup", days=3, object=audit.Object("product", 6, "Cup"))
     assert "Cup (" not in shown(desk, "?q=mug")
     assert "Mug (" not in shown(desk, "?q=6")
     assert "Signed in" in shown(desk, "?q=anna@")
-    day = (clock.now() - timedelta(days=3)).date().isoformat()
+    day = cup.at.date().isoformat()
     assert "Cup (" in shown(desk, f"?q={day}")
     assert "Mug (" not in shown(desk, f"?q={day}")
     assert "Cup (" not in shown(desk, "?q=2026-02-31")

@@ -103,6 +103,20 @@ def test_a_code_that_does_not_apply_stays_with_its_reason(shop, api):
     }
 
 
+def test_shoppers_read_whether_they_have_the_discount_of_a_code_already(shop, api):
+    autumn = make_discount(shop, name="Autumn", value=20, is_combinable=False)
+    make_code(shop, "SMALLER")
+    make_code(shop, "AGAIN", autumn)
+    token = filled(api, make_product(shop, price="10.00"))
+    put(api, "SMALLER", "AGAIN", cart=token)
+    data = contents(api, token)
+    assert {each["code"]: each["refused"]["message"] for each in data["discount_codes"]} == {
+        "SMALLER": "This code cannot be combined with your other discounts.",
+        "AGAIN": "You have this discount already.",
+    }
+    assert data["totals"]["discount"] == "2.00"
+
+
 @pytest.mark.rule("R-CART-40")
 def test_codes_count_for_the_etag_and_if_match(shop, api):
     make_code(shop)

@@ -12,7 +12,6 @@ from storefront.apps.extensions import register_extension
 from storefront.apps.models import ExtensionCall
 from storefront.kit import clock
 from storefront.orders.models import Order
-from tests.catalogue.factories import make_product
 from tests.checkout.shopper import Shopper
 from tests.factories.apps import install, make_app
 from tests.receiver import receiving
@@ -28,11 +27,6 @@ def extend(shop, url: str, type: str = "checkout_block", *, timeout_ms: int = 10
 
 async def hello(_):
     return web.json_response({"html": "<p>Wrap it?</p>"})
-
-
-@pytest.fixture
-def mug(shop):
-    return make_product(shop, "Mug", price="9.50", stock_qty=5)
 
 
 @pytest.fixture

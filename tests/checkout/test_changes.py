@@ -13,11 +13,6 @@ from tests.checkout.shopper import Shopper
 from tests.payments.conftest import bank  # noqa: F401, a fixture
 
 
-@pytest.fixture
-def mug(shop):
-    return make_product(shop, "Mug", price=Decimal("9.50"), stock_qty=10)
-
-
 def now_costs(product: Product, price: str) -> None:
     Product.objects.filter(pk=product.pk).update(price=Decimal(price))
 

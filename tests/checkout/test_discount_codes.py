@@ -4,7 +4,6 @@ import pytest
 from django.utils import timezone
 
 from storefront.carts.models import Cart
-from storefront.kit import tokens
 from storefront.orders.jobs import confirmation_mail
 from storefront.orders.models import Order
 from storefront.orders.queries import order_record
@@ -22,11 +21,6 @@ from tests.payments.test_redirect import later
 from tests.pricing.rows import make_code, make_discount, make_rate
 from tests.races import run_concurrently
 from tests.shops.factories import make_token
-
-
-@pytest.fixture
-def shopper(shop) -> Shopper:
-    return Shopper(shop)
 
 
 @pytest.fixture
@@ -178,14 +172,6 @@ def test_tags_of_an_address_are_no_further_customers(shop, mug, email):
     # Most providers deliver these to somebody else.
     assert buy(shop, mug, "SPRING10", email="a.da@example.com").status_code == 303
     assert sorted(Order.objects.values_list("total", flat=True)) == [9, 9, 10, 10]
-
-
-def test_uses_that_were_counted_by_the_whole_address_still_count(shop, mug):
-    make_code(shop, customer_limit=1)
-    buy(shop, mug, "SPRING10", email="ada+first@example.com")
-    Redemption.objects.update(email_digest=tokens.digest(f"{shop.pk}:ada+first@example.com"))
-    buy(shop, mug, "SPRING10", email="ada+first@example.com")
-    assert sorted(Order.objects.values_list("total", flat=True)) == [9, 10]
 
 
 @pytest.mark.parametrize("pasted", ["SPRING\u200b10", "SPRING10\u00a0", "\ufeffspring10"])

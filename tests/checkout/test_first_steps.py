@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from storefront.checkout.first_steps import first_steps
+from storefront.checkout.dashboard import first_steps
 from storefront.content.models import Looks, Page
 from storefront.documents.models import InvoiceSettings
 from storefront.kit import clock

@@ -1,7 +1,6 @@
 """Somebody follows a checkout link and sends it on; somebody else swaps the goods after the page was shown."""
 
 from datetime import timedelta
-from decimal import Decimal
 
 import pytest
 import time_machine
@@ -20,16 +19,6 @@ pytestmark = [pytest.mark.any_database, pytest.mark.slow]
 
 VICTIM = {"email": "victim@example.com", "phone": "0431 77", "shipping-line1": "Victim's Road 1"}
 ATTACKER = {"email": "attacker@example.com", "phone": "0431 66", "shipping-line1": "Attacker's Alley 6"}
-
-
-@pytest.fixture
-def mug(shop):
-    return make_product(shop, "Mug", price=Decimal("9.50"), stock_qty=50)
-
-
-@pytest.fixture
-def pot(shop):
-    return make_product(shop, "Pot", price=Decimal("9.50"), stock_qty=50)
 
 
 @pytest.fixture

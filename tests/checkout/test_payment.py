@@ -23,16 +23,11 @@ from tests.shops.factories import NOW
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
-def mug(shop):
-    return make_product(shop, "Mug", price=Decimal("9.50"), stock_qty=10)
-
-
 def nothing_sold(mug: Product) -> bool:
     mug.refresh_from_db()
     told = Event.objects.filter(topic__startswith="order.").exists()
     counted = OrderCounter.objects.exclude(last_number=1000).exists()
-    return mug.stock_qty == 10 and not Order.objects.exists() and not told and not counted
+    return mug.stock_qty == 50 and not Order.objects.exists() and not told and not counted
 
 
 def test_card_payment_is_authorised_then_captured(api, shopper, mug, gateway):

@@ -5,14 +5,8 @@ import pytest
 from storefront.orders.models import Order
 from storefront.payments.models import Payment
 from storefront.webhooks.models import Event
-from tests.catalogue.factories import make_product
 from tests.checkout.shopper import Shopper
 from tests.races import run_concurrently
-
-
-@pytest.fixture
-def mug(shop):
-    return make_product(shop, "Mug", stock_qty=10)
 
 
 def test_sending_the_form_again_redirects_to_the_existing_order(api, shopper, mug, gateway):
@@ -70,4 +64,4 @@ def test_concurrent_presses_join_one_payment_and_place_one_order(api, shop, mug,
     assert set(gateway.started) == set(gateway.captured) == {Payment.objects.get().reference}
     assert gateway.cancelled == []
     mug.refresh_from_db()
-    assert mug.stock_qty == 9
+    assert mug.stock_qty == 49

@@ -14,9 +14,7 @@ from storefront.gift_cards.models import GiftCard
 from storefront.kit.refusals import InvalidFields
 from storefront.orders.models import Order
 from storefront.payments import actions as payments
-from storefront.payments.line_refunds import Pieces
 from storefront.payments.models import Refund
-from storefront.payments.refunds import request_refund
 from storefront.pricing.models import Discount, GroupPrice, PickupPlace, ShippingRate
 from storefront.pricing.rate_tables import UnusableTable, import_rates
 from storefront.shops.models import User
@@ -26,9 +24,6 @@ from tests.catalogue.test_bulk_edits import edit
 from tests.checkout.shopper import Shopper
 from tests.client import ApiClient
 from tests.factories.apps import install
-from tests.gift_cards.factories import balance as balance_of
-from tests.gift_cards.factories import make_card
-from tests.orders.factories import make_order, sale_line
 from tests.orders.test_admin_orders import dialog
 from tests.pricing.rows import make_code, make_discount, make_rate, make_zone
 from tests.pricing.test_admin_pricing import errors_of
@@ -200,31 +195,6 @@ def test_what_an_earlier_release_stored_is_charged_as_it_is_shown(shop, api):
     shopper.order()
     order = Order.objects.get()
     assert (order.subtotal, order.shipping, order.total) == (106, 5, 111)
-
-
-def test_a_card_with_a_fraction_pays_what_is_whole(shop):
-    card, code = make_card(shop, "94.50")
-    make_product(shop, "Bowl", price=Decimal("50.00"))
-    shopper = Shopper(shop)
-    for due, balance in ((0, "44.50"), (6, "0.50")):
-        shopper.post("/basket/add", {"product": Product.objects.get().pk, "qty": "1"})
-        shopper.fill_details()
-        shopper.post("/checkout/gift-cards", {"gift_card": code})
-        shopper.post("/checkout/payment", shopper.payment_fields("manual" if due else ""))
-        assert (Order.objects.latest("pk").amount_due, balance_of(card)) == (due, Decimal(balance))
-
-
-@pytest.mark.parametrize("by", ["amount", "line"])
-def test_half_a_yen_that_was_paid_once_can_be_paid_back(shop, by):
-    product = make_product(shop, price=Decimal("31.50"), stock_qty=9)
-    order = make_order(shop, sale_line(product, 3))
-    payments.mark_paid(shop=shop, order=order, now=NOW)
-    line = order.lines.get()
-    with pytest.raises(InvalidFields):
-        request_refund(shop=shop, order=order, amount=Decimal("31.50"), now=NOW)
-    parts = [{"amount": Decimal("94.50")}] if by == "amount" else [{"lines": [Pieces(line.pk, qty)]} for qty in (1, 2)]
-    given = [request_refund(shop=shop, order=order, now=NOW, **part).amount for part in parts]
-    assert given == ([Decimal("94.50")] if by == "amount" else [32, Decimal("62.50")])
 
 
 def test_a_shop_with_cents_does_not_become_one_in_yen(other_shop):

@@ -1,6 +1,7 @@
 """Documents in the admin: on the order's page, in their list, and the settings."""
 
 import pytest
+import time_machine
 from django.test import Client
 from django.urls import reverse
 
@@ -14,7 +15,7 @@ from tests.documents.factories import issued, make_settings, paid_order, texts_o
 from tests.factories.apps import install
 from tests.orders.factories import make_order, sale_line
 from tests.shops.factories import NOW
-from tests.staff import admin_url
+from tests.staff import admin_url, make_staff, open_desk
 
 FILLED = {"is_on": "on", "legal_name": "Lighthouse GmbH", "address": "Am Kai 12\n20457 Hamburg"}
 
@@ -98,7 +99,7 @@ def test_chosen_documents_are_one_file(desk, shop, paid):
 
 
 def test_more_than_a_hundred_at_once_are_refused(desk, paid, monkeypatch):
-    monkeypatch.setattr("storefront.documents.printing.MAX_AT_ONCE", 0)
+    monkeypatch.setattr("storefront.documents.admin.MAX_AT_ONCE", 0)
     assert "Choose at most" in desk.choose(Order, "packing_slips_of_chosen", paid).content.decode()
 
 
@@ -124,7 +125,10 @@ def test_only_owners_and_managers_issue_by_hand(desk, paid):
     assert act(desk, paid, "packing_slip").status_code == 200
 
 
-def test_settings_are_saved_with_the_first_numbers(desk, shop):
+@time_machine.travel(NOW)
+def test_settings_are_saved_with_the_first_numbers(shop):
+    """Those of the year in which they are saved."""
+    desk = open_desk(make_staff(shop))
     row = open_settings(desk)
     assert desk.fill(row, next_invoice="412", next_credit_note="7", **FILLED).status_code == 302
     order = paid_order(shop)

@@ -21,7 +21,7 @@ from storefront.documents.numbering import SeriesInUse, begin_series
 from storefront.orders.models import Order
 from storefront.payments import actions as payments
 from storefront.payments.models import Payment, Refund
-from storefront.payments.providers.base import Report, Standing
+from storefront.payments.providers.base import RefundReport, Report, Standing
 from storefront.payments.refunds import request_refund
 from storefront.payments.settling import settle
 from storefront.shops.models import AuditEntry
@@ -136,7 +136,7 @@ def test_a_whole_refund_repeats_the_invoices_lines(shop, seller, order):
 
 def test_a_refund_that_only_the_provider_told_of_gets_a_credit_note(shop, seller):
     order = paid_order(shop)
-    report = Report(Standing.PAID, captured=D("9.50"), refunded=D("2.00"))
+    report = Report(Standing.PAID, captured=D("9.50"), refunds=(RefundReport(D("2.00"), "re_1"),))
     settle(shop=shop, payment=order.payments.get(), report=report, source="news", now=NOW)
     work()
     _, note = issued(order)

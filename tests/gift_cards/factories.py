@@ -4,10 +4,10 @@ from typing import Any
 from django_tasks_db.models import DBTaskResult
 
 from storefront.gift_cards import codes
+from storefront.gift_cards.codes import show_code
 from storefront.gift_cards.issuing import issue_card
 from storefront.gift_cards.jobs import queue_due_cards, send_gift_card
 from storefront.gift_cards.models import GiftCard
-from storefront.gift_cards.new_codes import show_code
 from storefront.kit import clock
 from storefront.shops.models import Shop
 

@@ -95,8 +95,8 @@ def test_a_won_dispute_gives_nothing_back_that_was_refunded(shop, order):
     request_refund(shop=shop, order=order, now=clock.now())
     pay_back_refunds(now=clock.now(), limit=9)
     assert states(order) == [False, False]
-    hear(shop, order, refunded=TOTAL, disputed=TOTAL)
-    hear(shop, order, refunded=TOTAL)
+    hear(shop, order, disputed=TOTAL)
+    hear(shop, order)
     assert states(order) == [False, False]
 
 

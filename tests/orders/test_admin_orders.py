@@ -150,8 +150,7 @@ def test_refuses_a_tracking_url_that_is_not_http(desk, shop):
 
 
 def test_order_can_be_refunded_in_several_amounts(desk, shop):
-    order = make_order(shop, payment_status="paid")
-    order.payments.update(status="paid", state="paid", captured=order.total)
+    order = paid_order(shop)
     assert "/refund/" in desk.page(order).content.decode()
     page = dialog(desk, order, "refund", amount="39.40", reason="Scratched").content.decode()
     for text in ("Refund started.", "€39.40", "Pending", "Scratched"):
@@ -171,15 +170,13 @@ def test_order_can_be_refunded_in_several_amounts(desk, shop):
 
 @pytest.mark.parametrize("amount", ["0", "-1", "1.005", "x"])
 def test_invalid_refund_amount_is_a_field_error(desk, shop, amount):
-    order = make_order(shop, payment_status="paid")
-    order.payments.update(status="paid", state="paid", captured=order.total)
+    order = paid_order(shop)
     assert dialog(desk, order, "refund", amount=amount).status_code == 200
     assert not order.refunds.exists()
 
 
 def test_fulfilled_items_can_be_restocked_with_a_refund(desk, shop):
-    order = make_order(shop, payment_status="paid")
-    order.payments.update(status="paid", state="paid", captured=order.total)
+    order = paid_order(shop)
     url = admin_url(order, "change").replace("change/", "refund/")
     assert "Restock items" not in desk.get(url).content.decode()
     dialog(desk, order, "fulfil")

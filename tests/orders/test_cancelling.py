@@ -6,12 +6,7 @@ from storefront.orders import actions
 from storefront.orders.fulfilling import fulfil_order
 from storefront.orders.models import Order
 from storefront.webhooks.models import Event
-from tests.answers import without_id
-from tests.catalogue.factories import make_product
-from tests.client import ApiClient
-from tests.factories.apps import install
 from tests.orders.conftest import one
-from tests.orders.factories import make_order, sale_line
 from tests.payments.conftest import stock
 from tests.shops.factories import NOW
 
@@ -60,30 +55,3 @@ def test_refuses_to_cancel_a_partially_fulfilled_order(app, shop, order, mug):
     assert "Fulfil the rest, or refund the items that will not be shipped." in answer.json()["message"]
     assert stock(mug) == 7
     assert Order.objects.get().status == "open"
-
-
-@pytest.mark.parametrize(
-    ("sent", "field"), [({"restock": "no"}, "restock"), ({"reason": 1}, "reason"), ({"reason": "x" * 10_001}, "reason")]
-)
-def test_invalid_member_is_named(app, order, sent, field):
-    answer = app.post(f"/orders/{order.pk}/cancellation", sent)
-    assert (answer.status_code, list(answer.json()["errors"])) == (422, [field])
-    assert Order.objects.get().status == "open"
-
-
-def test_another_shops_order_looks_like_an_unknown_one(app, other_shop):
-    theirs = make_order(other_shop, sale_line(make_product(other_shop)))
-    known, unknown = (app.post(f"/orders/{id}/cancellation", {}) for id in (theirs.pk, theirs.pk + 1000))
-    assert known.status_code == 404
-    assert without_id(known) == without_id(unknown)
-    assert Order.objects.get().status == "open"
-
-
-def test_requires_the_write_scope(shop, form, order):
-    api = ApiClient(install(shop, "read_orders").token, prefix=form)
-    assert api.post(f"/orders/{order.pk}/cancellation", {}).json()["required_scopes"] == ["write_orders"]
-
-
-def test_without_the_read_scope_only_the_id_is_returned(shop, form, order):
-    api = ApiClient(install(shop, "write_orders").token, prefix=form)
-    assert one(api.post(f"/orders/{order.pk}/cancellation", {})) == {"id": order.pk}

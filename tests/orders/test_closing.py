@@ -18,6 +18,7 @@ from storefront.payments.refunds import request_refund
 from storefront.webhooks.models import Event
 from tests.catalogue.factories import make_product
 from tests.orders.factories import make_order, sale_line
+from tests.payments.conftest import stock
 from tests.payments.refunding import record_refund_failed
 from tests.races import run_concurrently
 from tests.shops.factories import NOW
@@ -30,11 +31,6 @@ def state(order) -> tuple[str, str, list[tuple[int, int, int]]]:
 
 def send(order, line, qty):
     return fulfil_order(shop=order.shop, order=order, pieces=[(line.pk, qty)], now=NOW)
-
-
-def stock(product) -> int:
-    product.refresh_from_db()
-    return product.stock_qty
 
 
 def test_the_rest_goes_back_into_stock_and_the_order_counts_as_sent(shop, order, mug):

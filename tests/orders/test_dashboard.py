@@ -9,9 +9,8 @@ from django.test.utils import CaptureQueriesContext
 
 from storefront.kit import clock
 from storefront.kit.money import ZERO
-from storefront.orders.figures import Sold, change_text, sold_in
+from storefront.orders.figures import WRONG_DATES, Sold, change_text, chosen_period, sold_in
 from storefront.orders.models import Order, OrderMail
-from storefront.orders.periods import WRONG_DATES, chosen_period
 from storefront.shops.models import Shop
 from tests.catalogue.factories import make_product, make_variant
 from tests.orders.factories import make_order, sale_line

@@ -6,12 +6,10 @@ import pytest
 
 from storefront.orders import actions
 from storefront.orders.fulfilling import NotLeftToFulfil, Tracking, fulfil_order
-from storefront.orders.models import Fulfilment, Order
+from storefront.orders.models import Fulfilment
 from storefront.webhooks.models import Event
-from tests.answers import error_of, without_id
+from tests.answers import error_of
 from tests.catalogue.factories import make_product
-from tests.client import ApiClient
-from tests.factories.apps import install
 from tests.orders.conftest import one
 from tests.orders.factories import make_order, sale_line
 from tests.races import run_concurrently
@@ -91,54 +89,11 @@ def test_refuses_a_line_of_another_order(app, shop, other_shop, order):
     assert not Fulfilment.objects.exists()
 
 
-@pytest.mark.parametrize(
-    ("sent", "field"),
-    [
-        ({"lines": []}, "lines"),
-        ({"lines": [{"line_id": 1}]}, "lines.0.qty"),
-        ({"lines": [{"line_id": 1, "qty": 0}]}, "lines.0.qty"),
-        ({"lines": [{"line_id": 1, "qty": 1.5}]}, "lines.0.qty"),
-        ({"lines": [{"line_id": "1", "qty": 1}]}, "lines.0.line_id"),
-        ({"lines": [{"line_id": 2**53, "qty": 1}]}, "lines.0.line_id"),
-        ({"carrier": "x" * 101}, "carrier"),
-        ({"tracking_number": "a\r\nb"}, "tracking_number"),
-        ({"tracking_url": "javascript:alert(1)"}, "tracking_url"),
-        ({"tracking_url": "ftp://example.com/"}, "tracking_url"),
-        ({"tracking_url": "https://example.com/" + "x" * 2048}, "tracking_url"),
-    ],
-)
-def test_invalid_member_is_named(app, order, sent, field):
-    answer = app.post(f"/orders/{order.pk}/fulfilments", sent)
-    assert answer.status_code == 422
-    assert list(answer.json()["errors"]) == [field]
-    assert not Fulfilment.objects.exists()
-
-
 @pytest.mark.parametrize("end", [fulfil_order, actions.cancel_order])
 def test_refuses_to_fulfil_an_order_that_is_not_open(app, shop, order, end):
     end(shop=shop, order=order, now=NOW)
     answer = app.post(f"/orders/{order.pk}/fulfilments", {})
     assert (answer.status_code, answer.json()["code"]) == (422, "order_not_open")
-
-
-def test_another_shops_order_looks_like_an_unknown_one(app, shop, other_shop):
-    theirs = make_order(other_shop, sale_line(make_product(other_shop)))
-    known, unknown = (app.post(f"/orders/{id}/fulfilments", {}) for id in (theirs.pk, theirs.pk + 1000))
-    assert known.status_code == 404
-    assert without_id(known) == without_id(unknown)
-    with pytest.raises(Order.DoesNotExist):
-        fulfil_order(shop=shop, order=theirs, now=NOW)
-    assert not Fulfilment.objects.exists()
-
-
-def test_requires_the_write_scope(shop, form, order):
-    api = ApiClient(install(shop, "read_orders").token, prefix=form)
-    assert api.post(f"/orders/{order.pk}/fulfilments", {}).json()["required_scopes"] == ["write_orders"]
-
-
-def test_without_the_read_scope_only_the_id_is_returned(shop, form, order):
-    api = ApiClient(install(shop, "write_orders").token, prefix=form)
-    assert one(api.post(f"/orders/{order.pk}/fulfilments", PARCEL)) == {"id": Fulfilment.objects.get().pk}
 
 
 def test_repeated_request_with_an_idempotency_key_fulfils_once(app, order):

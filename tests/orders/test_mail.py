@@ -7,7 +7,6 @@ from django.core import mail
 from django.core.mail.backends.locmem import EmailBackend
 from django_tasks_db.models import DBTaskResult
 
-from storefront.catalogue.stock import InsufficientStock
 from storefront.orders import jobs
 from storefront.orders.fulfilling import NotLeftToFulfil, Tracking, fulfil_order
 from storefront.orders.models import Order
@@ -16,21 +15,7 @@ from tests.catalogue.factories import make_product
 from tests.customers.factories import make_customer
 from tests.orders.factories import make_order, sale_line
 from tests.shops.factories import NOW
-
-
-def run_due_tasks() -> None:
-    from django_tasks_db.management.commands.db_worker import Worker
-
-    Worker(
-        queue_names=["*"],
-        interval=0,
-        batch=True,
-        backend_name="default",
-        startup_delay=False,
-        max_tasks=None,
-        worker_id="tests",
-        excluded_queue_names=[],
-    ).run()
+from tests.worker import run_due_tasks
 
 
 @pytest.fixture
@@ -60,12 +45,6 @@ def test_mail_says_whether_the_order_is_paid_or_free(order):
     body = jobs.confirmation_mail(order).body
     assert "Parcel: Free" in body
     assert "Total: €19.00, paid" in body
-
-
-def test_refused_order_sends_no_mail(shop):
-    with pytest.raises(InsufficientStock):
-        make_order(shop, sale_line(make_product(shop, stock_qty=0)))
-    assert not DBTaskResult.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)

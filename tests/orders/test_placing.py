@@ -5,6 +5,7 @@ from decimal import Decimal
 import pytest
 from django.core import mail
 from django.db import transaction
+from django_tasks_db.models import DBTaskResult
 
 from storefront.catalogue.stock import InsufficientStock
 from storefront.orders import actions
@@ -75,11 +76,12 @@ def test_event_has_the_whole_order_with_money_as_strings(shop):
     assert "public_id" not in record
 
 
-def test_refused_order_records_no_event(shop):
+def test_refused_order_records_no_event_and_sends_no_mail(shop):
     with pytest.raises(InsufficientStock):
         make_order(shop, sale_line(make_product(shop, stock_qty=0)))
     assert not Event.objects.exists()
     assert not Order.objects.exists()
+    assert not DBTaskResult.objects.exists()
 
 
 @pytest.mark.django_db(transaction=True)

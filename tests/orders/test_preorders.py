@@ -11,7 +11,7 @@ from storefront.kit.refusals import InvalidFields
 from storefront.orders.dashboard import orders_to_send
 from storefront.orders.fulfilling import fulfil_order
 from storefront.orders.models import Order
-from storefront.orders.preorders import NotSentYet, explain
+from storefront.orders.sending import NotSentYet, explain
 from storefront.webhooks.models import Event
 from tests.carts.factories import add, contents
 from tests.catalogue.factories import make_product, make_variant

@@ -59,13 +59,6 @@ def test_the_status_follows_what_was_sent(app, order):
     assert statuses(app, order) == ("fulfilled", "fulfilled")
 
 
-def test_lists_show_the_status_too(app, order):
-    send(app, order, (order.lines.first(), 1))
-    body = app.get("/orders").json()
-    (row,) = body.get("orders") or body["data"]
-    assert row["fulfilment_status"] == "partially_fulfilled"
-
-
 def test_a_cancelled_fulfilment_is_left_to_fulfil_again(app, shop, order):
     mugs = order.lines.first()
     first = send(app, order, (mugs, 2))

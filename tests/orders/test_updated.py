@@ -3,7 +3,6 @@
 import pytest
 
 from storefront.kit import clock
-from storefront.orders.models import Order
 from storefront.payments.jobs import pay_back_refunds
 from storefront.payments.models import Payment, Refund
 from storefront.payments.refunds import request_refund
@@ -59,22 +58,6 @@ def test_reference_and_metadata_are_replaced_and_removed(app, order):
     assert (changed["client_reference"], changed["metadata"]) == ("A-1", {"c": "d"})
     emptied = one(app.patch(path, {"client_reference": "", "metadata": {}}))
     assert (emptied["client_reference"], emptied["metadata"]) == (None, {})
-
-
-@pytest.mark.parametrize(
-    ("sent", "field"),
-    [
-        ({"client_reference": "x" * 201}, "client_reference"),
-        ({"client_reference": None}, "client_reference"),
-        ({"metadata": {"x": 1}}, "metadata"),
-        ({"metadata": None}, "metadata"),
-    ],
-)
-def test_a_member_that_does_not_fit_is_named_and_changes_nothing(app, order, sent, field):
-    answer = app.patch(f"/orders/{order.pk}", {"note": "x"} | sent)
-    assert (answer.status_code, list(answer.json()["errors"])) == (422, [field])
-    assert Order.objects.get().note == ""
-    assert updates() == []
 
 
 @pytest.mark.rule("R-HOOK-26")

@@ -61,8 +61,8 @@ class Bank:
         self.silent: set[str] = set()
         self.deaf: set[str] = set()
         self.gated: set[str] = set()
-        # Whether refunds take days, and whether it tells what they come to, and does not name them.
-        self.is_slow = self.tells_sums = False
+        # Whether refunds take days.
+        self.is_slow = False
         # Members of its answers that are not true.
         self.lies: dict[str, Any] = {}
         self.arrived, self.gate = threading.Semaphore(0), threading.Event()
@@ -95,7 +95,7 @@ class Bank:
         sums = {"amount": str(account.amount), "captured": str(account.captured)}
         refunds = {"refunds": {key: str(amount) for key, amount in account.refunds.items()}}
         refunds["failed"] = dict.fromkeys(account.failed, "account closed")
-        refunds |= {"pending": [*account.pending], "tells_sums": self.tells_sums, "refunded": str(account.refunded)}
+        refunds["pending"] = [*account.pending]
         return facts | sums | refunds | {"url": f"{self.url}/pay/{account.id}"} | self.lies
 
     def pay(self, account: Account, outcome: str = "pay") -> None:

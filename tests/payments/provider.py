@@ -110,8 +110,7 @@ def _report(told: dict[str, Any]) -> Report:
         amount=Decimal(told["amount"]),
         currency=told["currency"],
         captured=Decimal(told["captured"]),
-        refunds=None if told["tells_sums"] else tuple(_refund_report(told, key) for key in told["refunds"]),
-        refunded=Decimal(told["refunded"]) if told["tells_sums"] else None,
+        refunds=tuple(_refund_report(told, key) for key in told["refunds"]),
         failure=told["failure"],
     )
 

@@ -10,7 +10,7 @@ from storefront.kit.refusals import Refusal
 from storefront.orders.models import Order
 from storefront.payments import jobs
 from storefront.payments.actions import cancel_order
-from storefront.payments.asking import ask
+from storefront.payments.asking import ask, end_payment
 from storefront.payments.jobs import ask_providers
 from storefront.payments.models import Payment, PaymentEntry, ProviderAccount, Refund
 from storefront.payments.rules import Call
@@ -131,3 +131,17 @@ def test_money_held_for_a_draft_that_has_ended_is_released(bank, shop, shopper, 
     later(minutes=41)
     later(minutes=42)
     assert (Order.objects.count(), bank.calls[-1], bank.held, account_of(bank).state) == (0, "cancel", 0, "cancelled")
+
+
+def test_money_held_by_a_start_whose_answer_was_lost_is_released_when_the_payment_is_replaced(bank, shop, shopper, mug):
+    account = ProviderAccount.objects.get()
+    account.values["capture"] = "on_fulfilment"
+    account.save()
+    bank.deaf = {"start"}
+    press(shopper, mug)
+    bank.deaf = set()
+    bank.pay(account_of(bank))
+    payment = Payment.objects.select_related("order", "draft").get()
+    assert (payment.reference, account_of(bank).state) == ("", "authorised")
+    ended = end_payment(shop=shop, payment=payment, now=timezone.now())
+    assert (ended.state, account_of(bank).state, bank.held) == ("cancelled", "cancelled", 0)

@@ -342,10 +342,10 @@ def test_a_gift_card_that_was_used_is_not_refunded(shop):
 
 @pytest.mark.disagrees
 def test_verify_names_a_line_whose_refunded_pieces_no_refund_explains(shop, paid):
-    from storefront.payments.verifying import deviations
+    from storefront.payments.verifying import refund_deviations
 
     OrderLine.objects.filter(pk=paid.lines.first().pk).update(refunded_qty=1)
-    assert [found.check for found in deviations(shop)] == ["pieces refunded"]
+    assert [found.check for found in refund_deviations(shop)] == ["pieces refunded"]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -38,12 +38,11 @@ def order(bank, shop, shopper, mug) -> Order:
     return Order.objects.get()
 
 
-def look(shop, *refunds: RefundReport, is_fresh: bool = True, **told) -> None:
+def look(shop, *refunds: RefundReport) -> None:
     """The provider has these refunds."""
     payment = Payment.objects.get()
-    report = Report(Standing.PAID, captured=payment.captured, refunds=tuple(refunds) or None, **told)
-    seen = payment.version if is_fresh else payment.version - 1
-    settle(shop=shop, payment=payment, report=report, source="look", seen=seen, now=timezone.now())
+    report = Report(Standing.PAID, captured=payment.captured, refunds=refunds)
+    settle(shop=shop, payment=payment, report=report, source="look", now=timezone.now())
 
 
 def rows() -> list[tuple[str, str, bool, Decimal]]:
@@ -170,34 +169,6 @@ def test_a_credit_note_of_one_that_failed_counts_for_the_next(bank, shop, order)
     third = request_refund(shop=shop, order=order, amount=TWO, now=timezone.now())
     later()
     assert notes() == [(FIVE, first.pk), (TWO, second.pk), (TWO, third.pk)]
-
-
-def test_a_provider_that_tells_sums_has_a_row_for_what_exceeds_ours(shop, order):
-    """Ours may be in the sum before its own answer. Sums of old answers say nothing."""
-    own = request_refund(shop=shop, order=order, amount=TWO, now=timezone.now())
-    look(shop, refunded=TWO)
-    assert rows() == [("", "pending", False, TWO)]
-    look(shop, refunded=Decimal("7.00"))
-    look(shop, refunded=Decimal("9.00"), is_fresh=False)
-    assert rows()[1:] == [("", "done", True, FIVE)]
-    record_refunded(shop=shop, refund=own, reference="", now=timezone.now())
-    look(shop, refunded=Decimal("7.00"))
-    assert (len(rows()), refunded_events()) == (2, ["5.00", "7.00"])
-
-
-def test_what_stood_for_a_sum_is_named_and_counted_once(shop, order):
-    look(shop, refunded=Decimal("7.00"))
-    look(shop, RefundReport(FIVE, "re_1"), RefundReport(TWO, "re_2"))
-    assert sorted(rows()) == [("re_1", "done", True, FIVE), ("re_2", "done", True, TWO)]
-    assert refunded_events() == ["7.00"]
-
-
-def test_what_stood_for_a_sum_and_is_not_there_is_taken_back(shop, order):
-    look(shop, refunded=FIVE)
-    look(shop, RefundReport(TWO, "re_1"))
-    assert sorted(row[1:] for row in rows() if row[1] == "done") == [("done", True, TWO)]
-    order.refresh_from_db()
-    assert order.refunded == TWO
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from decimal import Decimal
+from uuid import uuid4
 
 import pytest
 
@@ -13,6 +14,7 @@ from storefront.payments.rules import (
     Call,
     State,
     clean,
+    contradiction,
     next_call,
     next_look_at_paid,
     next_state,
@@ -41,6 +43,19 @@ def test_the_state_after_a_report(current, told):
 def test_money_that_was_taken_counts_whatever_else_is_told(current, told):
     report = Report(told, captured=Decimal("0.01"))
     assert {next_state(current, report, is_fresh=is_fresh) for is_fresh in (True, False)} == {State.PAID}
+
+
+@pytest.mark.parametrize(
+    ("told", "believed"), [("3.00", True), ("2.99", False), ("3.01", False)], ids=["as asked", "less", "more"]
+)
+def test_a_refund_has_the_amount_that_was_asked_for(told, believed):
+    ours, foreign = (
+        RefundReport(Decimal(amount), name, uuid4()) for amount, name in ((told, "re_1"), ("0.50", "re_2"))
+    )
+    report = Report(Standing.PAID, captured=Decimal("9.00"), refunds=(foreign, ours))
+    given = {"amount": Decimal("9.00"), "currency": "EUR", "reference": ""}
+    problem = contradiction(report, **given, asked={ours.key: Decimal("3.00"), uuid4(): Decimal("1.00")})
+    assert problem == ("" if believed else "The provider gave back another amount than was asked for.")
 
 
 @pytest.mark.parametrize("state", State)

@@ -94,9 +94,8 @@ class LossyBank(BankRedirect):
 class World:
     """A shop with two mugs, and one press of pay for one of them."""
 
-    def __init__(self, shop: Shop, *, holds: bool, tells_sums: bool = False) -> None:
+    def __init__(self, shop: Shop, *, holds: bool) -> None:
         self.shop, self.now, self.bank = shop, NOW, Bank()
-        self.bank.tells_sums = tells_sums
         make_settings(shop)
         self.provider = PROVIDERS["bank"] = LossyBank(self.bank, holds=holds)
         given = {"api": "-", "secret": "s", "capture": "at_once"}
@@ -230,7 +229,7 @@ class World:
             self.late_refunds.append((refund, told))
 
     def _bank_takes_days(self, is_slow: bool) -> None:
-        self.bank.is_slow = is_slow and not self.bank.tells_sums
+        self.bank.is_slow = is_slow
 
     def _refund_arrives(self, number: int) -> None:
         if self.account and number < len(self.account.pending):
@@ -238,7 +237,7 @@ class World:
 
     def _refund_fails(self, number: int, is_news: bool) -> None:
         """What the bank gave back comes back to it. Without news, the worker's looks at paid payments see it."""
-        names = list(self.account.refunds) if self.account and not self.bank.tells_sums else []
+        names = list(self.account.refunds) if self.account else []
         if number < len(names) and self.payment.order_id:
             self.account.pending.discard(names[number])
             self.account.failed.add(names[number])
@@ -257,21 +256,21 @@ class World:
         return call == Call.LOOK or due_call(payment, self.now) == call
 
 
-@given(holds=st.booleans(), tells_sums=st.booleans(), first=LOSSES, steps=st.lists(STEPS, max_size=14))
-def test_every_payment_ends_right(holds, tells_sums, first, steps):
-    walk([("start", first), *steps], holds=holds, tells_sums=tells_sums)
+@given(holds=st.booleans(), first=LOSSES, steps=st.lists(STEPS, max_size=14))
+def test_every_payment_ends_right(holds, first, steps):
+    walk([("start", first), *steps], holds=holds)
 
 
-@given(tells_sums=st.booleans(), steps=st.lists(STEPS, max_size=20))
-def test_every_refund_ends_right(tells_sums, steps):
+@given(steps=st.lists(STEPS, max_size=20))
+def test_every_refund_ends_right(steps):
     """The same, from a paid order on."""
     paid = [("start", "none"), ("pay", "pay"), ("time", 90), ("worker", "none")]
-    walk([*paid, *steps], tells_sums=tells_sums)
+    walk([*paid, *steps])
 
 
-def walk(steps, *, holds=False, tells_sums=False) -> None:
+def walk(steps, *, holds=False) -> None:
     with transaction.atomic():
-        world = World(make_shop(), holds=holds, tells_sums=tells_sums)
+        world = World(make_shop(), holds=holds)
         (_, loss), *steps = steps
         world.start(loss)
         for step in steps:
@@ -308,8 +307,8 @@ def refunds_agree(world: World, payment: Payment) -> None:
     for note in notes:
         assert note.amount <= note.refund.amount
         assert note.refund.status != "pending"
-        assert note.refund.reference or world.bank.tells_sums
-    if world.account and not world.bank.tells_sums:
+        assert note.refund.reference
+    if world.account:
         names = {f"re_{key}": amount for key, amount in world.account.refunds.items()}
         told = {row.reference: row.amount for row in rows if row.reference}
         assert told.items() <= names.items()
@@ -337,7 +336,7 @@ def ends_right(world: World) -> None:
         assert 0 <= credited - order.refunded <= sum(failed.values_list("amount", flat=True))
     else:
         assert world.bank.held == 0
-    if account and not world.bank.tells_sums:
+    if account:
         # Each refund at the bank is one row, and as the bank has it.
         standing = {f"re_{key}": "failed" if key in account.failed else "done" for key in account.refunds}
         assert dict(Refund.objects.exclude(reference="").values_list("reference", "status")) == standing

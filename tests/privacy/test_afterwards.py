@@ -18,11 +18,11 @@ from storefront.documents.models import Document, InvoiceSettings
 from storefront.gift_cards.jobs import send_gift_card
 from storefront.gift_cards.models import GiftCard
 from storefront.kit import clock
-from storefront.orders import jobs, message_jobs
+from storefront.orders import jobs, sent_mails
 from storefront.orders.models import Fulfilment, Order, OrderMail
 from storefront.orders.sent_mails import NobodyToWriteTo, write_to_customer
 from storefront.payments.models import Payment
-from storefront.payments.providers.base import Report, Standing
+from storefront.payments.providers.base import RefundReport, Report, Standing
 from storefront.payments.refunds import request_refund
 from storefront.payments.settling import apply_report, lock_payment
 from storefront.privacy import actions
@@ -133,7 +133,7 @@ def test_no_mail_is_sent_any_more(shop, erased):
     send_gift_card.func(card.pk)
     # Whoever has the card's code can still pay with it.
     assert GiftCard.objects.get(pk=card.pk).digest == card.digest
-    message_jobs.send_message.func(999_999)
+    sent_mails.send_message.func(999_999)
     assert mail.outbox == []
     assert not OrderMail.objects.exists()
 
@@ -150,7 +150,8 @@ def test_papers_stay_and_no_new_invoice_is_made_out_to_nobody(desk, shop, erased
 
 def test_what_the_provider_says_later_does_not_bring_back_what_was_paid_with(shop, erased):
     payment = Payment.objects.get(order=erased[0])
-    told = Report(Standing.PAID, captured=payment.captured, refunded=Decimal(2), method="Visa •••• 7713")
+    refunds = (RefundReport(Decimal(2), "re_1"),)
+    told = Report(Standing.PAID, captured=payment.captured, refunds=refunds, method="Visa •••• 7713")
     with transaction.atomic():
         locked = lock_payment(shop, payment)
         apply_report(shop=shop, payment=locked, report=told, source="look", is_fresh=True, now=clock.now())

@@ -275,11 +275,13 @@ def test_the_cart_goes_on_existing_with_its_lines(api, cart, link):
 @pytest.mark.rule("R-LINK-6")
 def test_the_post_is_a_write_that_renews_the_seven_days(api, mug):
     with time_machine.travel(START, tick=False):
-        cart = fill_cart(api, {"product_id": mug.pk})
+        cart, other = (fill_cart(api, {"product_id": mug.pk}) for _ in range(2))
     with time_machine.travel(START + timedelta(days=6), tick=False):
         link_to(api, cart)
     with time_machine.travel(START + timedelta(days=12), tick=False):
         assert api.get("/cart", cart=cart).json()["cart_token"] == cart
+        # Those of the cart, and of no other.
+        assert api.get("/cart", cart=other).json()["data"]["items"] == []
 
 
 @pytest.mark.rule("R-LINK-7")

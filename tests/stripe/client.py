@@ -42,7 +42,8 @@ class FakeStripe:
         return self("seen")["calls"]
 
     def fail(self, call: str, how: str) -> None:
-        """Answer the next such call, as `POST /v1/refunds`, so: silent_before, silent_after, slow or broken."""
+        """Answer the next such call, as `POST /v1/refunds`, so: silent_before, silent_after, slow or broken; or
+        lost, which carries out a POST and drops the connection, so that nobody waits for the deadline."""
         self("configure", faults=[{"call": call, "how": how, "times": 1}])
 
 

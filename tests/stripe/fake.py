@@ -47,7 +47,7 @@ class Fake:
         self.endpoint: Data | None = None
         # How events are sent: at once, twice, or held until the test delivers them.
         self.news = "at_once"
-        # How calls are answered: [{call, how, times}], `how` being silent_before, silent_after, slow or broken.
+        # How calls are answered: [{call, how, times}], `how` being silent_before, silent_after, lost, slow or broken.
         self.faults: list[Data] = []
         self.tasks: set[asyncio.Task] = set()
 
@@ -99,6 +99,8 @@ class Fake:
         status, body = self._perform(request, given)
         if fault == "silent_after":
             await asyncio.Event().wait()
+        if fault == "lost" and request.transport:
+            request.transport.abort()
         if fault == "broken":
             status, body = 500, {"error": {"type": "api_error", "message": "An unknown error occurred"}}
         if fault == "slow":

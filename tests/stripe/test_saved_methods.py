@@ -91,7 +91,7 @@ def test_forgets_a_card_once(fake, provider, charge):
 @pytest.mark.parametrize("lost", ["payment_intents$", "confirm"])
 def test_a_lost_answer_charges_once(fake, provider, charge, lost):
     told = charge(**saved(fake, "4242424242424242"))
-    fake.fail(lost, "silent_after")
+    fake.fail(lost, "lost")
     with pytest.raises(Exception, match="APIConnectionError"):
         provider.charge_saved(told)
 

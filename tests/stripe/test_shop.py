@@ -108,7 +108,7 @@ def test_forged_news_and_those_of_another_shop_change_nothing(press, fake):
 
 def test_news_in_advance_of_our_own_answer_finds_the_payment(press, fake):
     """The start had no answer, so that the shop does not know Stripe's id."""
-    fake.fail("payment_intents$", "silent_after")
+    fake.fail("payment_intents$", "lost")
     intent = press()
     assert Payment.objects.get().reference == ""
     fake("confirm", intent=intent["id"], number=PAYS)
@@ -204,7 +204,7 @@ def test_refunds_arrive_at_stripe_once(press, fake, shop):
     run_worker(after=timedelta(minutes=2))
     order = Order.objects.get()
     request_refund(shop=shop, order=order, amount=Decimal("4.00"), now=clock.now())
-    fake.fail("POST /v1/refunds", "silent_after")
+    fake.fail("POST /v1/refunds", "lost")
 
     run_worker()
     run_worker(after=timedelta(hours=2))

@@ -167,3 +167,24 @@ def test_a_release_leaves_other_deliveries_and_those_that_ended_meanwhile(shop, 
     Delivery.objects.filter(pk=ended).update(status=Delivery.Status.CANCELLED)
     claiming.release_leases([ended, released], lease="one", now=now)
     assert dict(Delivery.objects.values_list("pk", "lease")) == {ended: "one", released: None, kept: "one"}
+
+
+def test_deliveries_that_cannot_be_signed_wait_for_the_key_and_others_do_not(shop, other_shop, app, settings):
+    register(app, HOOK)
+    mine = due(shop, 2)
+    # Another key, as after a restore with the wrong one. What is installed from then on is readable.
+    settings.SECRET_KEY, right = "n" * 50, settings.SECRET_KEY
+    register(install(other_shop, "read_orders"), HOOK)
+    Delivery.objects.filter(shop=other_shop).delete()
+    due(other_shop, 2)
+    theirs, now = list(Delivery.objects.filter(shop=other_shop).order_by("due_at", "id")), clock.now()
+    receiver = theirs[0].receiver
+    assert ids(claim({mine: 1, receiver: 1}, lease="one", now=now)) == [theirs[0].pk]
+    # The one that was read, and the one behind it: no attempt is counted.
+    waiting = Delivery.objects.filter(receiver=mine).values_list("status", "lease", "tries", "due_at")
+    assert list(waiting) == [("pending", None, 0, now + claiming.KEY_WAIT)] * 2
+    assert due_receivers(now) == ([receiver], -1)
+    settings.SECRET_KEY = right
+    later = now + claiming.KEY_WAIT
+    assert claim({mine: 2}, lease="one", now=later - timedelta(seconds=1)) == []
+    assert len(claim({mine: 2}, lease="one", now=later)) == 2

@@ -28,11 +28,14 @@ def app(shop):
 class TrackedDelivery:
     """One delivery, and the time of its latest attempt."""
 
-    def __init__(self, shop) -> None:
-        emit(shop)
+    def __init__(self, shop, delivery: Delivery | None = None) -> None:
+        """Without a delivery, that of a new event."""
         self.now = clock.now()
-        dispatch(self.now)
-        self.pk = Delivery.objects.latest("id").pk
+        if delivery is None:
+            emit(shop)
+            self.now = clock.now()
+            dispatch(self.now)
+        self.pk = (delivery or Delivery.objects.latest("id")).pk
 
     @property
     def row(self) -> Delivery:
@@ -61,6 +64,18 @@ def test_retries_by_the_schedule_until_the_delivery_is_dead(shop, app):
     row = tracked.attempt(500)
     assert (row.status, row.tries, row.ended_at) == ("dead", 10, tracked.now)
     assert Attempt.objects.filter(delivery=row).count() == 10
+
+
+@pytest.mark.rule("R-HOOK-28")
+@pytest.mark.parametrize("status", [200, 500])
+def test_a_test_has_one_attempt(shop, status):
+    tester = install(shop, "write_webhooks")
+    Delivery.objects.all().delete()
+    register(tester, HOOK)
+    tester.api.post("/webhooks/order.placed/test")
+    tracked = TrackedDelivery(shop, Delivery.objects.get(kind="test"))
+    row = tracked.attempt(status)
+    assert (row.status, row.tries, row.ended_at) == ("delivered" if status == 200 else "dead", 1, tracked.now)
 
 
 def test_records_each_attempt_with_the_first_kib_of_its_answer(shop, app):

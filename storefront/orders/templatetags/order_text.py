@@ -13,7 +13,7 @@ from storefront.gift_cards.models import GiftCard
 from storefront.kit.countries import country_name
 from storefront.kit.format import format_bytes, format_day, format_money, format_time
 from storefront.kit.names import has_address
-from storefront.orders import preorders
+from storefront.orders import sending
 from storefront.orders.download_links import availability, download_token
 from storefront.orders.gift_cards import sold_cards
 from storefront.orders.models import Order
@@ -48,13 +48,13 @@ def shop_day(moment: datetime, shop: Shop) -> str:
 @register.filter
 def waits(line: Any, now: datetime) -> bool:
     """Returns True if a line is a pre-order whose date is still to come."""
-    return not preorders.is_due(line, now)
+    return not sending.is_due(line, now)
 
 
 @register.simple_tag
 def preorder_notice(lines: Iterable[Any], shop: Shop, now: datetime) -> str:
     """The sentence to the shopper about pre-orders among a cart's lines; empty without any."""
-    return preorders.explain(list(lines), shop, now)
+    return sending.explain(list(lines), shop, now)
 
 
 @register.filter

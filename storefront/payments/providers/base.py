@@ -89,10 +89,9 @@ class RefundReport:
 class Report:
     """The provider's report about a payment now. Amounts are in the payment's currency. `captured` is what was ever
     taken, a sum that only grows; `refunds` are all refunds of it that there ever were, oldest first, None if this does
-    not tell; `refunded` is what has been given back, from a provider that tells no more than this sum. `disputed` is
-    what a bank has taken back for now or for good. `amount` and `currency` are what the provider was asked to take, as
-    it has them, if it tells. `failure` is why the last try failed, for the shopper; `method` what was paid with, for
-    people, as `Visa •••• 4242`."""
+    not tell. `disputed` is what a bank has taken back for now or for good. `amount` and `currency` are what the
+    provider was asked to take, as it has them, if it tells. `failure` is why the last try failed, for the shopper;
+    `method` what was paid with, for people, as `Visa •••• 4242`."""
 
     standing: Standing
     reference: str = ""
@@ -100,7 +99,6 @@ class Report:
     currency: str = ""
     captured: Decimal = ZERO
     refunds: tuple[RefundReport, ...] | None = None
-    refunded: Decimal | None = None
     disputed: Decimal = ZERO
     dispute: str = ""
     failure: str = ""
@@ -217,7 +215,7 @@ class Provider:
     # True if the provider keeps methods for customers, and if it sends news: found by `ABILITIES`.
     can_save: ClassVar[bool] = False
     sends_news: ClassVar[bool] = False
-    # True if the provider only promises money, as by invoice: its unpaid orders are limited (payments/unpaid.py).
+    # True if the provider only promises money, as by invoice: its unpaid orders are limited (payments/drafts.py).
     is_promise: ClassVar[bool] = False
     # True if the provider can be asked later about the money, such as about a dispute.
     keeps_books: ClassVar[bool] = True

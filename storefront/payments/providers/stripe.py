@@ -34,8 +34,7 @@ from storefront.payments.providers.base import (
     Step,
 )
 from storefront.payments.providers.stripe_amounts import from_units, minimum_of, to_units
-from storefront.payments.providers.stripe_calls import KeysRefused, open_client, stripe_errors
-from storefront.payments.providers.stripe_library import stripe
+from storefront.payments.providers.stripe_calls import KeysRefused, open_client, stripe, stripe_errors
 from storefront.payments.providers.stripe_settings import StripeSettings, is_test, permissions_policy, policy, problems
 from storefront.payments.providers.stripe_words import decline_words, dispute_words, method_label
 

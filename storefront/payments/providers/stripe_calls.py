@@ -3,12 +3,26 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
 from storefront.payments.providers.base import PaymentDeclined, ProviderRefused, ProviderUnavailable
-from storefront.payments.providers.stripe_library import stripe
 from storefront.payments.providers.stripe_words import decline_words
+
+
+class _Library:
+    """Stripe's library, imported when something of it is first used: it takes 15 MB, and few shops use it."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module("stripe"), name)
+
+
+if TYPE_CHECKING:
+    import stripe as stripe
+else:
+    stripe = _Library()
 
 # The version of Stripe's API that this code was written for. An account's own default version plays no part.
 API_VERSION = "2026-10-28.endive"

@@ -9,8 +9,7 @@ from django.core.validators import RegexValidator
 from django.views.decorators.debug import sensitive_variables
 
 from storefront.payments.providers.base import ProviderUnavailable
-from storefront.payments.providers.stripe_calls import open_client, without_secrets
-from storefront.payments.providers.stripe_library import stripe
+from storefront.payments.providers.stripe_calls import open_client, stripe, without_secrets
 
 OFFICIAL_SCRIPTS = "https://js.stripe.com"
 # What Stripe.js needs, by docs.stripe.com/security/guide, without Google's maps, which only its address form uses.
