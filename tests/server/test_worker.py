@@ -193,7 +193,7 @@ def test_a_recently_started_task_is_not_requeued():
 
 @pytest.mark.django_db(transaction=True)
 def test_a_task_that_kills_every_worker_fails():
-    row = lost(note.enqueue("deadly"), starts=5)
+    row = lost(note.enqueue("deadly"), starts=2)
     requeue_lost_tasks(now=clock.now(), limit=10)
     row.refresh_from_db()
     assert (row.status, row.traceback) == (
