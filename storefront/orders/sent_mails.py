@@ -71,7 +71,7 @@ def write_to_customer(*, shop: Shop, order: Order, subject: str, body: str, now:
         created_at=now,
     )
     audit.record(shop=shop, action="order.mail_written", object=order, after={"subject": row.subject}, now=now)
-    message_jobs.send_message.enqueue(row.pk)
+    message_jobs.send_message.enqueue(shop.pk, row.pk)
     return row
 
 
