@@ -41,6 +41,8 @@ from storefront.shops.models import Shop
 
 # Maximum number of problems, and of changes, in a report. The callbacks get all of them.
 MAX_REPORTED = 1000
+# Characters of a report, after which it holds no more: values in a hostile file can be long.
+MAX_REPORT_SIZE = 8 << 20
 
 LIMITED = ("categories", "media", "variants", "options", "bundle_items")
 COUNTS = ("created", "updated", "skipped", "failed", "conflicts")
@@ -52,8 +54,9 @@ Change = dict[str, Any]
 class Report:
     """Result of an import: numbers of products created, updated, skipped, failed and in conflict; problems; changes.
 
-    `problems`, `unchanged` (the skipped products) and `changes` hold the first thousand. A change is {line, change:
-    "update", slug, fields: {name: [before, after]}}, and in a dry run also {line, change: "create", name}.
+    `problems`, `unchanged` (the skipped products) and `changes` hold the first thousand, fewer where they are long. A
+    change is {line, change: "update", slug, fields: {name: [before, after]}}, and in a dry run also {line, change:
+    "create", name}.
     """
 
     created: int = 0
@@ -184,7 +187,7 @@ class _Import:
     on_change: Callable[[Change], None] | None
 
     def __post_init__(self) -> None:
-        self.started, self.report = time.monotonic(), Report()
+        self.started, self.report, self.report_size = time.monotonic(), Report(), 0
         self.references, self.tables = References(self.shop), NewTables(self.shop, self.now)
         self.texts = dialect.later_texts(self.shop, self.tables.search, self.upkeep)
 
@@ -376,20 +379,19 @@ class _Import:
                 for parsed in outcome.created
             ]
         for change in sorted(changes, key=lambda change: change["line"]):
-            self._add_change(change)
+            self._keep(self.report.changes, change)
+            if self.on_change:
+                self.on_change(change)
 
     def _add_problem(self, problem: Problem) -> None:
-        reported = self.report.unchanged if problem.severity == "skipped" else self.report.problems
-        if len(reported) < MAX_REPORTED:
-            reported.append(problem)
+        self._keep(self.report.unchanged if problem.severity == "skipped" else self.report.problems, problem)
         if self.on_problem:
             self.on_problem(problem)
 
-    def _add_change(self, change: Change) -> None:
-        if len(self.report.changes) < MAX_REPORTED:
-            self.report.changes.append(change)
-        if self.on_change:
-            self.on_change(change)
+    def _keep(self, reported: list[Any], entry: Problem | Change) -> None:
+        if len(reported) < MAX_REPORTED and self.report_size < MAX_REPORT_SIZE:
+            reported.append(entry)
+            self.report_size += len(str(entry))
 
 
 def _reason(error: Exception) -> str:

@@ -37,7 +37,8 @@ def send_invitation(shop_id: int, invitation_id: int, tries: int = 0) -> None:
 def send_password_reset(shop_id: None, email: str, tries: int = 0) -> None:
     """Mail a link to choose a new password to the accounts with this address.
 
-    The task is queued whether or not there is an account. It is of no shop: one account may work for several. The mail goes to the account's address, not to the typed one.
+    The task is queued whether or not there is an account. It is of no shop, since an account may work for several. The
+    mail goes to the account's address, not to the typed one.
     """
     for user in accounts_with(email).filter(is_active=True):
         shop: Shop | None = queries.shops_of(user).first()

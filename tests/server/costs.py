@@ -31,7 +31,8 @@ def growth(
         least = min(least, seconds(prepare(2 * size), runs) / seconds(prepare(size), runs))
         if least <= MOST:
             break
-        size *= 2
+        # Not above it: a parser may refuse what is larger, which costs nothing.
+        size = min(2 * size, largest)
     return least
 
 

@@ -6,6 +6,7 @@ from inspect import signature
 from pkgutil import walk_packages
 
 import pytest
+from django.apps import apps
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django_tasks import task
@@ -14,7 +15,10 @@ from django_tasks_db.models import DBTaskResult
 
 import storefront
 from storefront.kit.queues import MAILS
+from storefront.orders.jobs import send_order_confirmation
 from storefront.server.worker.lanes import TaskLane
+from storefront.staff.jobs import send_password_reset
+from tests.orders.factories import make_order
 from tests.races import run_concurrently
 
 done: list[tuple] = []
@@ -96,3 +100,16 @@ def test_the_first_argument_of_every_task_is_its_shop():
     found = {each.module_path: next(iter(signature(each.func).parameters)) for each in tasks()}
     assert len(found) > 20
     assert set(found.values()) == {"shop_id"}
+
+
+@pytest.mark.django_db
+def test_a_mail_that_waited_for_the_update_is_sent(shop, other_shop, mailoutbox):
+    order = make_order(other_shop)
+    DBTaskResult.objects.all().delete()
+    send_order_confirmation.enqueue(order.pk, 2)
+    send_password_reset.enqueue("ada@example.com", 1)
+    import_module("storefront.server.migrations.0002_shops_of_tasks").add_shops(apps, None)
+    given = [row.args_kwargs["args"] for row in DBTaskResult.objects.order_by("enqueued_at")]
+    assert given == [[other_shop.pk, order.pk, 2], [None, "ada@example.com", 1]]
+    send_order_confirmation.call(*given[0])
+    assert [each.to for each in mailoutbox] == [[order.email]]

@@ -91,8 +91,11 @@ def read(table: Table, currency: str) -> Iterator[ReadResult]:
                 bundles.add(f"line {line}", line, [text])
             else:
                 yield found
-        for _, rows in bundles.groups():
-            yield from (_product(line, text, unknown, currency) for line, (text,) in rows)
+        for group in bundles.groups():
+            if isinstance(group, Failure):
+                yield group
+            else:
+                yield from (_product(line, text, unknown, currency) for line, (text,) in group[1])
 
 
 def skus(table: Table) -> Iterator[str]:
