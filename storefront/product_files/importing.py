@@ -39,10 +39,8 @@ from storefront.product_files.updating import Changes, update_product
 from storefront.shops.changes import publish_change
 from storefront.shops.models import Shop
 
-# Maximum number of problems, and of changes, in a report. The callbacks get all of them.
-MAX_REPORTED = 1000
-# Characters of a report, after which it holds no more: values in a hostile file can be long.
-MAX_REPORT_SIZE = 8 << 20
+# Maximum number of problems, and of changes, in a report, and of characters in them. The callbacks get all of them.
+MAX_REPORTED, MAX_REPORT_SIZE = 1000, 8 << 20
 
 LIMITED = ("categories", "media", "variants", "options", "bundle_items")
 COUNTS = ("created", "updated", "skipped", "failed", "conflicts")
@@ -54,9 +52,8 @@ Change = dict[str, Any]
 class Report:
     """Result of an import: numbers of products created, updated, skipped, failed and in conflict; problems; changes.
 
-    `problems`, `unchanged` (the skipped products) and `changes` hold the first thousand, fewer where they are long. A
-    change is {line, change: "update", slug, fields: {name: [before, after]}}, and in a dry run also {line, change:
-    "create", name}.
+    `problems`, `unchanged` (the skipped products) and `changes` hold the first thousand, or fewer long ones. A change is
+    {line, change: "update", slug, fields: {name: [before, after]}}, and in a dry run also {line, change: "create", name}.
     """
 
     created: int = 0
@@ -379,14 +376,17 @@ class _Import:
                 for parsed in outcome.created
             ]
         for change in sorted(changes, key=lambda change: change["line"]):
-            self._keep(self.report.changes, change)
-            if self.on_change:
-                self.on_change(change)
+            self._add_change(change)
 
     def _add_problem(self, problem: Problem) -> None:
         self._keep(self.report.unchanged if problem.severity == "skipped" else self.report.problems, problem)
         if self.on_problem:
             self.on_problem(problem)
+
+    def _add_change(self, change: Change) -> None:
+        self._keep(self.report.changes, change)
+        if self.on_change:
+            self.on_change(change)
 
     def _keep(self, reported: list[Any], entry: Problem | Change) -> None:
         if len(reported) < MAX_REPORTED and self.report_size < MAX_REPORT_SIZE:
@@ -397,5 +397,4 @@ class _Import:
 def _reason(error: Exception) -> str:
     if isinstance(error, InvalidValue):
         return str(error)
-    reason = " ".join(str(error).split())
-    return f"the database refused the row ({reason[:200]})"
+    return f"the database refused the row ({' '.join(str(error).split())[:200]})"

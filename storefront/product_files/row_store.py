@@ -64,9 +64,8 @@ def _group(name: str, stored: Iterator[tuple[int, str]]) -> tuple[str, list[Grou
         size += len(content)
         if len(rows) == MAX_GROUP_ROWS or size > MAX_GROUP_SIZE:
             count = len(rows) + 1 + sum(1 for _ in stored)
-            reason = (
-                f"the product has {count:,} rows; at most {MAX_GROUP_ROWS:,} are read, with {MAX_GROUP_SIZE:,} letters"
-            )
+            most = f"at most {MAX_GROUP_ROWS:,} are read, with {MAX_GROUP_SIZE:,} characters"
+            reason = f"the product has {count:,} rows; {most}"
             return Failure([Problem(rows[0][0] if rows else line, "", reason)])
         rows.append((line, json.loads(content)))
     return name, rows

@@ -5,6 +5,7 @@ Inputs are repetitions: quotes, nesting, separators, prefixes, whatever a regula
 its places, with something at the end that does not fit.
 """
 
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -247,6 +248,11 @@ PARSERS: dict[str, Callable[[str], Any]] = {
 def refused(parse: Callable[[str], Any], text: str) -> None:
     with suppress(InvalidValue, ValidationError, ValueError, Refusal, SuspiciousOperation, seo._UnknownPlaceholder):
         parse(text)
+
+
+def test_the_measurement_sees_a_cost_that_grows_by_the_square():
+    find = re.compile("<[^>]*>").search
+    assert growth(lambda size: partial(find, "<" * size), largest=1 << 12) > MOST
 
 
 @pytest.mark.parametrize("name", PARSERS)

@@ -1,6 +1,5 @@
 """Twice the request costs at most 2.5 times as much, whatever is in its query, headers, cookies, form or JSON."""
 
-import re
 from collections.abc import Callable
 from functools import partial
 from urllib.parse import quote
@@ -28,16 +27,8 @@ FORMS = {
     "/basket/code": ("code",),
 }
 NAMED = '--b\r\nContent-Disposition: form-data; name="a'
-PARTS = [
-    "--b\r\n",
-    "--b\r\n\r\n",
-    "\r\n",
-    "-",
-    "\r",
-    "a",
-    f'{NAMED}"\r\n\r\na\r\n',
-    f'{NAMED}"; filename="a"\r\n\r\na\r\n',
-]
+PARTS = ["--b\r\n", "--b\r\n\r\n", "\r\n", "-", "\r", "a", f'{NAMED}"\r\n\r\na\r\n']
+PARTS += [f'{NAMED}"; filename="a"\r\n\r\na\r\n']
 PARTS += [';a="', '\\"', "; a=b", "a: b\r\n", "Content-Transfer-Encoding: base64\r\n"]
 JSON = ["[", "{", '{"a":', "[[],", '"', "\\", '"a",', "1,", "0", "1e1,", '{"a":1},', '"a":1,', "\\u0000", " "]
 
@@ -59,10 +50,6 @@ def worse(ask: Callable[[str], object], pieces: list[str], *, largest: int = 1 <
 def browser(shop: Shop) -> Shopper:
     make_product(shop, "Mug")
     return Shopper(shop, shows_errors=False)
-
-
-def test_the_measurement_sees_a_cost_that_grows_by_the_square():
-    assert worse(re.compile("<[^>]*>").search, ["<", "a"]).keys() == {"<"}
 
 
 @pytest.mark.parametrize("path", QUERIES)
