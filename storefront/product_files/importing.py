@@ -52,8 +52,8 @@ Change = dict[str, Any]
 class Report:
     """Result of an import: numbers of products created, updated, skipped, failed and in conflict; problems; changes.
 
-    `problems`, `unchanged` (the skipped products) and `changes` hold the first thousand, or fewer long ones. A change is
-    {line, change: "update", slug, fields: {name: [before, after]}}, and in a dry run also {line, change: "create", name}.
+    `problems`, `unchanged` (skipped products) and `changes` hold the first thousand, or fewer long ones. A change is
+    {line, change: "update", slug, fields: {name: [before, after]}}, in a dry run also {line, change: "create", name}.
     """
 
     created: int = 0
