@@ -206,5 +206,5 @@ def _store(document: Document, order: Order, number: Number, now: datetime) -> D
     action = f"{document.kind}.issued"
     about = audit.Object(document.kind, document.pk, document.number)
     audit.record(shop=order.shop, action=action, object=about, after=after, now=now)
-    send_document_mail.enqueue(document.pk)
+    send_document_mail.enqueue(document.shop_id, document.pk)
     return document

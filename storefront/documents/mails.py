@@ -15,11 +15,12 @@ from storefront.shops.places import page_address
 
 
 @task(queue_name=MAILS)
-def send_document_mail(document_id: int, tries: int = 0) -> None:
+def send_document_mail(shop_id: int, document_id: int, tries: int = 0) -> None:
     """Mail the shopper a link to an invoice or credit note."""
-    document = Document.objects.select_related("shop", "order__customer", "order__shop").get(pk=document_id)
+    found = Document.objects.select_related("shop", "order__customer", "order__shop")
+    document = found.get(shop=shop_id, pk=document_id)
     given: Any = {"what": document.kind, "task": send_document_mail, "tries": tries}
-    send_and_record(document_mail(document), document_id, order=document.order, **given)
+    send_and_record(document_mail(document), shop_id, document_id, order=document.order, **given)
 
 
 def document_mail(document: Document, words: Words | None = None) -> EmailMessage:

@@ -87,7 +87,7 @@ def resend_card(*, shop: Shop, card: GiftCard, email: str, now: datetime) -> Non
     after = {"to_another_address": email != locked.email}
     locked.email, locked.send_at = email, None
     locked.save(update_fields=["email", "send_at"])
-    jobs.send_gift_card.enqueue(locked.pk)
+    jobs.send_gift_card.enqueue(locked.shop_id, locked.pk)
     audit.record(shop=shop, action="gift_card.sent_again", object=locked, after=after, now=now)
 
 

@@ -25,16 +25,16 @@ def queue_due_cards(*, now: datetime, limit: int) -> int:
 
 
 @task(queue_name=MAILS)
-def send_gift_card(card_id: int, tries: int = 0) -> None:
+def send_gift_card(shop_id: int, card_id: int, tries: int = 0) -> None:
     """Mail the card with a new code, unless it was disabled or its recipient erased meanwhile. Retried later if the
     mail server does not respond. The code exists only here and in the mail."""
-    card = GiftCard.objects.select_related("shop").get(pk=card_id)
+    card = GiftCard.objects.select_related("shop").get(shop=shop_id, pk=card_id)
     if not card.email:
         return
     made = new_code_of(shop=card.shop, card=card, kind=Kind.SENT, now=clock.now())
     if made is None:
         return
-    if mail.send(gift_card_mail(*made), card_id, what="gift_card", task=send_gift_card, tries=tries):
+    if mail.send(gift_card_mail(*made), shop_id, card_id, what="gift_card", task=send_gift_card, tries=tries):
         GiftCard.objects.filter(shop=card.shop, pk=card.pk).update(sent_at=clock.now())
 
 
@@ -56,5 +56,5 @@ def gift_card_mail(card: GiftCard, code: str, words: Words | None = None) -> Ema
 def _queue(card: GiftCard) -> bool:
     is_claimed = GiftCard.objects.filter(pk=card.pk, send_at=card.send_at).update(send_at=None)
     if is_claimed:
-        send_gift_card.enqueue(card.pk)
+        send_gift_card.enqueue(card.shop_id, card.pk)
     return bool(is_claimed)

@@ -87,9 +87,9 @@ def announce_order(*, shop: Shop, order: Order, sale: Sale, is_paid: bool = Fals
     actor = audit.Actor(audit.Kind.CUSTOMER, sale.customer_id)
     audit.record(shop=shop, action="order.placed", object=order, after=after, actor=actor, now=now)
     # The task is a row in the same database, so the mail is sent if and only if the order is committed.
-    jobs.send_order_confirmation.enqueue(order.pk)
+    jobs.send_order_confirmation.enqueue(order.shop_id, order.pk)
     if shop.tells_of_orders:
-        jobs.tell_merchant.enqueue(order.pk)
+        jobs.tell_merchant.enqueue(order.shop_id, order.pk)
     if is_paid:
         set_paid(order, now)
     transaction.on_commit(metrics.ORDERS.inc)
@@ -104,14 +104,14 @@ def set_paid(order: Order, now: datetime) -> None:
     record_event(shop=order.shop, topic="order.paid", data=order_record(order), now=now)
     if now > order.placed_at:
         # An order that is paid when it is placed gets no second mail: its confirmation has the payment.
-        jobs.send_change_mail.enqueue(order.pk, "paid")
+        jobs.send_change_mail.enqueue(order.shop_id, order.pk, "paid")
     _complete(order, now)
 
 
 def set_refunded(order: Order, refunded: Decimal, *, refund: Any, is_all: bool, now: datetime) -> None:
     """Record how much of a locked order has been refunded in all, with this refund. `refund` is a row of a higher
     room."""
-    jobs.send_change_mail.enqueue(order.pk, "refunded", str(refund.amount), [refund.pk])
+    jobs.send_change_mail.enqueue(order.shop_id, order.pk, "refunded", str(refund.amount), [refund.pk])
     order.refunded, order.updated_at = refunded, now
     order.payment_status = Order.PaymentStatus.REFUNDED if is_all else Order.PaymentStatus.PARTIALLY_REFUNDED
     order.save(update_fields=["refunded", "payment_status", "updated_at"])
@@ -156,7 +156,7 @@ def cancel_order(*, shop: Shop, order: Order, reason: str = "", restock: bool = 
     if order.payment_status != Order.PaymentStatus.PENDING:
         have_documents_issued(order, now)
     withdraw_gift_cards(order=order, now=now)
-    jobs.send_change_mail.enqueue(order.pk, "cancelled")
+    jobs.send_change_mail.enqueue(order.shop_id, order.pk, "cancelled")
     record_event(shop=shop, topic="order.cancelled", data=order_record(order), now=now)
     after = {"status": order.status, "reason": reason, "restocked": restocked}
     audit.record(shop=shop, action="order.cancelled", object=order, before=before, after=after, now=now)

@@ -54,7 +54,7 @@ def open_downloads(*, order: Order, now: datetime) -> None:
     rows = list(order.downloads.all())
     start_time(rows, now)
     if rows:
-        jobs.send_downloads_mail.enqueue(order.pk)
+        jobs.send_downloads_mail.enqueue(order.shop_id, order.pk)
 
 
 def start_time(rows: Iterable[Download], now: datetime) -> None:

@@ -90,7 +90,7 @@ def fulfil_order(
     record_event(shop=shop, topic="order.fulfilled", data=order_record(order), now=now)
     after = _statuses(order) | {"pieces": chosen} | asdict(tracking)
     audit.record(shop=shop, action="order.fulfilled", object=order, before=before, after=after, now=now)
-    jobs.send_fulfilment_mail.enqueue(fulfilment.pk)
+    jobs.send_fulfilment_mail.enqueue(fulfilment.shop_id, fulfilment.pk)
     return fulfilment
 
 

@@ -22,54 +22,55 @@ from storefront.shops.places import page_address
 
 
 @task(queue_name=MAILS)
-def send_order_confirmation(order_id: int, tries: int = 0) -> None:
+def send_order_confirmation(shop_id: int, order_id: int, tries: int = 0) -> None:
     """Send the order confirmation. Retried later if the mail server does not respond."""
-    order = Order.objects.select_related("shop", "customer").prefetch_related("lines").get(pk=order_id)
+    order = Order.objects.select_related("shop", "customer").prefetch_related("lines").get(shop=shop_id, pk=order_id)
     given: Any = {"what": "order_confirmation", "task": send_order_confirmation, "tries": tries}
-    send_and_record(confirmation_mail(order), order_id, order=order, **given)
+    send_and_record(confirmation_mail(order), shop_id, order_id, order=order, **given)
 
 
 @task(queue_name=MAILS)
-def send_fulfilment_mail(fulfilment_id: int, tries: int = 0) -> None:
+def send_fulfilment_mail(shop_id: int, fulfilment_id: int, tries: int = 0) -> None:
     """Send the email about a fulfilment, with its tracking data, unless it was cancelled meanwhile."""
     found = Fulfilment.objects.select_related("order__shop", "order__customer").prefetch_related("lines__line")
-    fulfilment = found.get(pk=fulfilment_id)
+    fulfilment = found.get(shop=shop_id, pk=fulfilment_id)
     if fulfilment.cancelled_at is not None:
         return
     given: Any = {"what": "fulfilment", "task": send_fulfilment_mail, "tries": tries}
-    send_and_record(fulfilment_mail(fulfilment), fulfilment_id, order=fulfilment.order, **given)
+    send_and_record(fulfilment_mail(fulfilment), shop_id, fulfilment_id, order=fulfilment.order, **given)
 
 
 @task(queue_name=MAILS)
-def send_downloads_mail(order_id: int, tries: int = 0) -> None:
+def send_downloads_mail(shop_id: int, order_id: int, tries: int = 0) -> None:
     """Send the links to the order's files, unless it was cancelled or refunded meanwhile."""
-    order = Order.objects.select_related("shop", "customer").prefetch_related("downloads__file").get(pk=order_id)
+    found = Order.objects.select_related("shop", "customer").prefetch_related("downloads__file")
+    order = found.get(shop=shop_id, pk=order_id)
     if is_withdrawn(order):
         return
     given: Any = {"what": "downloads", "task": send_downloads_mail, "tries": tries}
-    send_and_record(downloads_mail(order), order_id, order=order, **given)
+    send_and_record(downloads_mail(order), shop_id, order_id, order=order, **given)
 
 
 @task(queue_name=MAILS)
 def send_change_mail(
-    order_id: int, kind: str, amount: str = "0.00", refunds: Sequence[int] = (), tries: int = 0
+    shop_id: int, order_id: int, kind: str, amount: str = "0.00", refunds: Sequence[int] = (), tries: int = 0
 ) -> None:
     """Send the email that an order was paid, cancelled or refunded; `amount` and `refunds` are the refund's."""
-    order = Order.objects.select_related("shop", "customer").prefetch_related("lines").get(pk=order_id)
+    order = Order.objects.select_related("shop", "customer").prefetch_related("lines").get(shop=shop_id, pk=order_id)
     message = change_mail(order, kind, amount=Decimal(amount), refunds=refunds)
     given: Any = {"what": f"order_{kind}", "task": send_change_mail, "tries": tries}
-    send_and_record(message, order_id, kind, amount, list(refunds), order=order, **given)
+    send_and_record(message, shop_id, order_id, kind, amount, list(refunds), order=order, **given)
 
 
 @task(queue_name=MAILS)
-def tell_merchant(order_id: int, to: str = "", tries: int = 0) -> None:
+def tell_merchant(shop_id: int, order_id: int, to: str = "", tries: int = 0) -> None:
     """Mail a new order to the shop: one task for each address, so that a failed one does not repeat the others."""
-    order = Order.objects.select_related("shop", "customer").prefetch_related("lines").get(pk=order_id)
+    order = Order.objects.select_related("shop", "customer").prefetch_related("lines").get(shop=shop_id, pk=order_id)
     if not to:
         for address in merchants_of(order.shop):
-            tell_merchant.enqueue(order_id, address)
+            tell_merchant.enqueue(shop_id, order_id, address)
         return
-    mail.send(merchant_mail(order, to), order_id, to, what="new_order", task=tell_merchant, tries=tries)
+    mail.send(merchant_mail(order, to), shop_id, order_id, to, what="new_order", task=tell_merchant, tries=tries)
 
 
 def merchants_of(shop: Shop) -> list[str]:

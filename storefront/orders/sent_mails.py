@@ -74,7 +74,7 @@ def write_to_customer(*, shop: Shop, order: Order, subject: str, body: str, now:
         created_at=now,
     )
     audit.record(shop=shop, action="order.mail_written", object=order, after={"subject": row.subject}, now=now)
-    send_message.enqueue(row.pk)
+    send_message.enqueue(shop.pk, row.pk)
     return row
 
 
@@ -96,16 +96,16 @@ def send_and_record(message: EmailMessage, *arguments: Any, order: Order, what: 
 
 
 @task(queue_name=MAILS)
-def send_message(mail_id: int, tries: int = 0) -> None:
+def send_message(shop_id: int, mail_id: int, tries: int = 0) -> None:
     """Send a mail that staff wrote, unless it was sent already, or its customer was erased. Retried later if the mail
     server does not respond."""
-    row = OrderMail.objects.select_related("shop", "order").filter(pk=mail_id).first()
+    row = OrderMail.objects.select_related("shop", "order").filter(shop=shop_id, pk=mail_id).first()
     if row is None or row.sent_at is not None:
         return
-    if mail.send(message_mail(row), mail_id, what=row.kind, task=send_message, tries=tries):
-        OrderMail.objects.filter(pk=row.pk).update(sent_at=clock.now())
+    if mail.send(message_mail(row), shop_id, mail_id, what=row.kind, task=send_message, tries=tries):
+        OrderMail.objects.filter(shop=shop_id, pk=row.pk).update(sent_at=clock.now())
     elif tries >= len(mail.WAITS):
-        OrderMail.objects.filter(pk=row.pk).update(failed_at=clock.now())
+        OrderMail.objects.filter(shop=shop_id, pk=row.pk).update(failed_at=clock.now())
 
 
 def message_mail(row: OrderMail) -> EmailMessage:

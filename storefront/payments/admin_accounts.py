@@ -104,7 +104,7 @@ class ProviderAccountAdmin(ShopScopedAdmin):
             provider = PROVIDERS[obj.provider]
             account = save_settings(shop=request.shop, provider=provider, given=form.cleaned_data, now=request.now)
             if provider.can_save and not account.account_reference:
-                find_account.enqueue(account.pk)
+                find_account.enqueue(account.shop_id, account.pk)
             obj.refresh_from_db()
 
     @deed("Check the connection", Right.MANAGE_SETTINGS, Moves.NOTHING, icon="cable")

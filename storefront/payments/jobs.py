@@ -61,10 +61,10 @@ def pay_back_refunds(*, now: datetime, limit: int) -> int:
 
 
 @task
-def find_account(account_id: int, tries: int = 0) -> None:
+def find_account(shop_id: int, account_id: int, tries: int = 0) -> None:
     """Learn which account is behind a provider's changed secrets, so that the methods saved in it are offered again.
     Tried again after growing waits while the provider does not answer."""
-    account = ProviderAccount.objects.select_related("shop").filter(pk=account_id).first()
+    account = ProviderAccount.objects.select_related("shop").filter(shop=shop_id, pk=account_id).first()
     if account is None or account.provider not in PROVIDERS:
         return
     try:
@@ -72,7 +72,7 @@ def find_account(account_id: int, tries: int = 0) -> None:
     except ProviderUnavailable:
         if tries < MAX_TRIES:
             due = clock.now() + wait_before_look(tries)
-            find_account.using(run_after=due).enqueue(account_id, tries + 1)
+            find_account.using(run_after=due).enqueue(shop_id, account_id, tries + 1)
     except Exception as error:
         # The secrets are usually wrong, as "Check the connection" shows. The message may quote them, so it is not
         # logged.

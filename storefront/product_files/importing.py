@@ -39,8 +39,8 @@ from storefront.product_files.updating import Changes, update_product
 from storefront.shops.changes import publish_change
 from storefront.shops.models import Shop
 
-# Maximum number of problems, and of changes, in a report. The callbacks get all of them.
-MAX_REPORTED = 1000
+# Maximum number of problems, and of changes, in a report, and of characters in them. The callbacks get all of them.
+MAX_REPORTED, MAX_REPORT_SIZE = 1000, 8 << 20
 
 LIMITED = ("categories", "media", "variants", "options", "bundle_items")
 COUNTS = ("created", "updated", "skipped", "failed", "conflicts")
@@ -52,8 +52,8 @@ Change = dict[str, Any]
 class Report:
     """Result of an import: numbers of products created, updated, skipped, failed and in conflict; problems; changes.
 
-    `problems`, `unchanged` (the skipped products) and `changes` hold the first thousand. A change is {line, change:
-    "update", slug, fields: {name: [before, after]}}, and in a dry run also {line, change: "create", name}.
+    `problems`, `unchanged` (skipped products) and `changes` hold the first thousand, or fewer long ones. A change is
+    {line, change: "update", slug, fields: {name: [before, after]}}, in a dry run also {line, change: "create", name}.
     """
 
     created: int = 0
@@ -184,7 +184,7 @@ class _Import:
     on_change: Callable[[Change], None] | None
 
     def __post_init__(self) -> None:
-        self.started, self.report = time.monotonic(), Report()
+        self.started, self.report, self.report_size = time.monotonic(), Report(), 0
         self.references, self.tables = References(self.shop), NewTables(self.shop, self.now)
         self.texts = dialect.later_texts(self.shop, self.tables.search, self.upkeep)
 
@@ -379,21 +379,22 @@ class _Import:
             self._add_change(change)
 
     def _add_problem(self, problem: Problem) -> None:
-        reported = self.report.unchanged if problem.severity == "skipped" else self.report.problems
-        if len(reported) < MAX_REPORTED:
-            reported.append(problem)
+        self._keep(self.report.unchanged if problem.severity == "skipped" else self.report.problems, problem)
         if self.on_problem:
             self.on_problem(problem)
 
     def _add_change(self, change: Change) -> None:
-        if len(self.report.changes) < MAX_REPORTED:
-            self.report.changes.append(change)
+        self._keep(self.report.changes, change)
         if self.on_change:
             self.on_change(change)
+
+    def _keep(self, reported: list[Any], entry: Problem | Change) -> None:
+        if len(reported) < MAX_REPORTED and self.report_size < MAX_REPORT_SIZE:
+            reported.append(entry)
+            self.report_size += len(str(entry))
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, InvalidValue):
         return str(error)
-    reason = " ".join(str(error).split())
-    return f"the database refused the row ({reason[:200]})"
+    return f"the database refused the row ({' '.join(str(error).split())[:200]})"

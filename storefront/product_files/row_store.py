@@ -7,7 +7,13 @@ from contextlib import AbstractContextManager
 from itertools import groupby
 from typing import Any
 
+from storefront.product_files.parsed_products import Failure, Problem
+
 CHUNK_ROWS = 500
+# Rows of one group, and characters in them, that are held in memory. A group with more is not read.
+MAX_GROUP_ROWS, MAX_GROUP_SIZE = 20_000, 32 << 20
+# A row of a group: its line and its values.
+GroupRow = tuple[int, list[Any]]
 
 
 class RowStore(AbstractContextManager["RowStore"]):
@@ -32,8 +38,9 @@ class RowStore(AbstractContextManager["RowStore"]):
         """Make rows added under `name` belong to `group`. If a name has an alias already, it stays."""
         self._database.execute("INSERT OR IGNORE INTO alias VALUES (?, ?)", (name, group))
 
-    def groups(self) -> Iterator[tuple[str, list[tuple[int, list[Any]]]]]:
-        """Every group with its rows as (line, values), by line; groups in the order of their first lines."""
+    def groups(self) -> Iterator[tuple[str, list[GroupRow]] | Failure]:
+        """Every group with its rows, by line; groups in the order of their first lines. A Failure for a group that is
+        too large."""
         self._flush()
         rows = self._database.execute(
             "WITH joined AS (SELECT coalesce(alias.grouping, row.grouping) AS name, line, content "
@@ -42,11 +49,26 @@ class RowStore(AbstractContextManager["RowStore"]):
             "JOIN (SELECT name, min(line) AS first FROM joined GROUP BY name) USING (name) ORDER BY first, name, line"
         )
         for name, members in groupby(rows, key=lambda row: row[0]):
-            yield name, [(line, json.loads(content)) for _, line, content in members]
+            yield _group(name, ((line, content) for _, line, content in members))
 
     def _flush(self) -> None:
         self._database.executemany("INSERT INTO row VALUES (?, ?, ?)", self._pending)
         self._pending.clear()
+
+
+def _group(name: str, stored: Iterator[tuple[int, str]]) -> tuple[str, list[GroupRow]] | Failure:
+    """The group of these rows, each with its values in JSON."""
+    rows: list[GroupRow] = []
+    size = 0
+    for line, content in stored:
+        size += len(content)
+        if len(rows) == MAX_GROUP_ROWS or size > MAX_GROUP_SIZE:
+            count = len(rows) + 1 + sum(1 for _ in stored)
+            most = f"at most {MAX_GROUP_ROWS:,} are read, with {MAX_GROUP_SIZE:,} characters"
+            reason = f"the product has {count:,} rows; {most}"
+            return Failure([Problem(rows[0][0] if rows else line, "", reason)])
+        rows.append((line, json.loads(content)))
+    return name, rows
 
 
 class SeenProducts(AbstractContextManager["SeenProducts"]):

@@ -78,7 +78,7 @@ class AccountPages(SignInPages):
         except LastFactor as refusal:
             messages.error(request, refusal.text)
         else:
-            staff_jobs.send_to_person.enqueue(request.user.pk, "factors_changed", {"what": REMOVED[kind]})
+            staff_jobs.send_to_person.enqueue(None, request.user.pk, "factors_changed", {"what": REMOVED[kind]})
             messages.success(request, "Second factor removed.")
         return HttpResponseRedirect(reverse("admin:security"))
 
@@ -88,7 +88,7 @@ class AccountPages(SignInPages):
             raise Http404
         codes = second_factor.new_recovery_codes(user=request.user)
         what = {"what": "new recovery codes were created"}
-        staff_jobs.send_to_person.enqueue(request.user.pk, "factors_changed", what)
+        staff_jobs.send_to_person.enqueue(None, request.user.pk, "factors_changed", what)
         return self.show_codes(request, codes, then=reverse("admin:security"))
 
     def security_end(self, request: Any) -> HttpResponse:

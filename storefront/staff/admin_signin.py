@@ -210,7 +210,7 @@ class SignInPages(Site):
         else:
             second_factor.add_authenticator(user=user, key=key, code=given["code"], name=given["name"], now=request.now)
             what = "an authenticator app was added"
-        staff_jobs.send_to_person.enqueue(user.pk, "factors_changed", {"what": what})
+        staff_jobs.send_to_person.enqueue(None, user.pk, "factors_changed", {"what": what})
 
     def show_codes(self, request: HttpRequest, codes: list[str], *, then: str) -> HttpResponse:
         """Show recovery codes in the response to the POST itself, so that they get into no session, message or log."""

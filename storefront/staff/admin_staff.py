@@ -144,7 +144,7 @@ class StaffInvitationAdmin(ShopScopedAdmin):
             shop=request.shop, email=email, role=role, invited_by=request.user, now=request.now
         )
         if mail.is_sent():
-            jobs.send_invitation.enqueue(made.pk)
+            jobs.send_invitation.enqueue(made.shop_id, made.pk)
             self.message_user(request, f"Invitation sent to {made.email}.", messages.SUCCESS)
         else:
             command = f"storefront invitestaff --shop {request.shop.domain} --email {made.email} --role {made.role}"

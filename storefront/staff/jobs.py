@@ -17,9 +17,9 @@ from storefront.staff.invitations import accounts_with, new_link
 
 @task(queue_name=MAILS)
 @sensitive_variables("link", "text")
-def send_invitation(invitation_id: int, tries: int = 0) -> None:
+def send_invitation(shop_id: int, invitation_id: int, tries: int = 0) -> None:
     """Mail the link to accept an invitation; does nothing if it was withdrawn, accepted or has expired."""
-    invitation = StaffInvitation.objects.select_related("shop").filter(pk=invitation_id).first()
+    invitation = StaffInvitation.objects.select_related("shop").filter(shop=shop_id, pk=invitation_id).first()
     if invitation is None:
         return
     shop = invitation.shop
@@ -29,15 +29,16 @@ def send_invitation(invitation_id: int, tries: int = 0) -> None:
     text = render_to_string("shops/mail/invitation.txt", {"shop": shop, "invitation": invitation, "link": link})
     subject = f"You are invited to join the staff of {shop.name}"
     written = mail.message(shop=shop, to=invitation.email, subject=subject, text=text)
-    mail.send(written, invitation_id, what="staff_invitation", task=send_invitation, tries=tries)
+    mail.send(written, shop_id, invitation_id, what="staff_invitation", task=send_invitation, tries=tries)
 
 
 @task(queue_name=MAILS)
 @sensitive_variables("link", "text", "token")
-def send_password_reset(email: str, tries: int = 0) -> None:
+def send_password_reset(shop_id: None, email: str, tries: int = 0) -> None:
     """Mail a link to choose a new password to the accounts with this address.
 
-    The task is queued whether or not there is an account. The mail goes to the account's address, not to the typed one.
+    The task is queued whether or not there is an account. It is of no shop, since an account may work for several. The
+    mail goes to the account's address, not to the typed one.
     """
     for user in accounts_with(email).filter(is_active=True):
         shop: Shop | None = queries.shops_of(user).first()
@@ -48,4 +49,4 @@ def send_password_reset(email: str, tries: int = 0) -> None:
         text = render_to_string("shops/mail/password_reset.txt", {"shop": shop, "user": user, "link": link})
         subject = f"Reset your password for the admin of {shop.name}"
         written = mail.message(shop=shop, to=user.email, subject=subject, text=text)
-        mail.send(written, email, what="staff_password_reset", task=send_password_reset, tries=tries)
+        mail.send(written, shop_id, email, what="staff_password_reset", task=send_password_reset, tries=tries)

@@ -125,7 +125,7 @@ def notify_of_new_password(request: Request, user: User) -> None:
 
 def _notify(request: Request, user: User, kind: str) -> None:
     at = {"at": format_time(request.now, "UTC")}
-    staff_jobs.send_to_person.enqueue(user.pk, kind, _where(request) | at)
+    staff_jobs.send_to_person.enqueue(None, user.pk, kind, _where(request) | at)
 
 
 def _where(request: Request) -> dict[str, Any]:

@@ -35,10 +35,10 @@ def send_to_owner(shop_id: int, email: str, kind: str, about: str, tries: int = 
 
 
 @task(queue_name=MAILS)
-def send_to_person(user_id: int, kind: str, context: dict[str, str], tries: int = 0) -> None:
+def send_to_person(shop_id: None, user_id: int, kind: str, context: dict[str, str], tries: int = 0) -> None:
     """Notify a user of a change of their account, which belongs to no shop. `kind` is a key of SUBJECTS."""
     user = User.objects.filter(pk=user_id).first()
     if user is not None:
         text = render_to_string(f"shops/mail/{kind}.txt", {"user": user, **context})
         written = mail.message(shop=None, to=user.email, subject=SUBJECTS[kind], text=text)
-        mail.send(written, user_id, kind, context, what=kind, task=send_to_person, tries=tries)
+        mail.send(written, shop_id, user_id, kind, context, what=kind, task=send_to_person, tries=tries)

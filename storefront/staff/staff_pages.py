@@ -164,7 +164,7 @@ def forgotten(request: Any) -> HttpResponse:
             response = _page(request, "forgotten.html", {"form": form}, refusal.status)
             response["Retry-After"] = refusal.headers["Retry-After"]
             return response
-        jobs.send_password_reset.enqueue(email)
+        jobs.send_password_reset.enqueue(None, email)
         return SeeOther(reverse("admin:password_reset_done"))
     return _page(request, "forgotten.html", {"form": form}, 422 if form.is_bound else 200)
 

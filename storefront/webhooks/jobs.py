@@ -17,12 +17,14 @@ log = structlog.get_logger(__name__)
 
 
 @task(queue_name=MAILS)
-def tell_of_pause(registration_id: int, tries: int = 0) -> None:
+def tell_of_pause(shop_id: int, registration_id: int, tries: int = 0) -> None:
     """Mail the merchant that an app's webhook was paused, unless it is active again or the shop has no address."""
-    registration = Registration.objects.select_related("shop", "installation__app").filter(pk=registration_id).first()
+    found = Registration.objects.select_related("shop", "installation__app")
+    registration = found.filter(shop=shop_id, pk=registration_id).first()
     if registration is None or registration.is_active or not registration.shop.email:
         return
-    mail.send(pause_mail(registration), registration_id, what="webhook_paused", task=tell_of_pause, tries=tries)
+    given = shop_id, registration_id
+    mail.send(pause_mail(registration), *given, what="webhook_paused", task=tell_of_pause, tries=tries)
 
 
 def pause_mail(registration: Registration) -> EmailMessage:

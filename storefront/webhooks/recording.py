@@ -136,15 +136,16 @@ def _update_registrations(outcomes: list[Outcome], now: datetime) -> None:
             _pause([outcome.message.registration_id], same_address, Registration.PauseReason.GONE, now)
 
 
-def _update_active(ids: list[int], condition: Mapping[str, object], **columns: object) -> list[int]:
-    """Update those of these registrations that are active and meet the condition. Returns their ids."""
+def _update_active(ids: list[int], condition: Mapping[str, object], **columns: object) -> dict[int, int]:
+    """Update those of these registrations that are active and meet the condition. Returns their shops by their ids."""
     rows = Registration.objects.select_for_update().filter(pk__in=ids, is_active=True, **condition).order_by("id")
-    found = list(rows.values_list("id", flat=True))
+    found = dict(rows.values_list("id", "shop_id"))
     if found:
         Registration.objects.filter(pk__in=found).update(**columns)
     return found
 
 
 def _pause(ids: list[int], condition: Mapping[str, object], reason: str, now: datetime) -> None:
-    for pk in _update_active(ids, condition, is_active=False, paused_at=now, pause_reason=reason, updated_at=now):
-        jobs.tell_of_pause.enqueue(pk)
+    columns = {"is_active": False, "paused_at": now, "pause_reason": reason, "updated_at": now}
+    for pk, shop_id in _update_active(ids, condition, **columns).items():
+        jobs.tell_of_pause.enqueue(shop_id, pk)

@@ -102,7 +102,7 @@ def test_a_business_abroad_pays_no_tax_and_order_page_mail_and_invoice_say_why(
     assert record["tax_lines"] == record["lines"][0]["tax_lines"] == [line]
     assert record["lines"][0]["unit_price"] == "10.00"
     assert "Reverse charge" in shopper.read(f"/orders/{order.public_id}")
-    send_order_confirmation.call(order.pk)
+    send_order_confirmation.call(order.shop_id, order.pk)
     (mail,) = mailoutbox
     assert "Subtotal: €20.00\nReverse charge: €0.00\nTotal: €20.00" in mail.body.replace("Delivery: Free\n", "")
     shown = " ".join(open_desk(make_staff(taxed)).page(order).content.decode().split())

@@ -74,7 +74,7 @@ def _note(found, enqueue):
 
 
 def changes(queued) -> list[tuple]:
-    return [args[2:] for args in queued if args[0] == "send_change_mail"]
+    return [args[3:] for args in queued if args[0] == "send_change_mail"]
 
 
 def test_each_mail_is_complete_in_both_forms(seller, other_shop, shop):
@@ -176,7 +176,7 @@ def test_a_cancellation_says_what_becomes_of_the_money(shop):
 
 def test_the_shop_is_told_of_new_orders(shop, other_shop, queued):
     order = place(shop, shopper_note="Ring twice")
-    assert [args for args in queued if args[0] == "tell_merchant"] == [("tell_merchant", order.pk)]
+    assert [args for args in queued if args[0] == "tell_merchant"] == [("tell_merchant", order.shop_id, order.pk)]
     message = jobs.merchant_mail(order, "mia@example.com")
     assert (message.subject, message.to) == (f"New order {order.number}: €50.00", ["mia@example.com"])
     for text in (
@@ -211,11 +211,11 @@ def test_each_address_has_a_task_of_its_own(shop, queued, mailoutbox):
     shop.order_emails = ["a@shop.example.com", "b@shop.example.com"]
     shop.save()
     order = place(shop)
-    jobs.tell_merchant.func(order.pk)
-    told = [args[1:] for args in queued if args[0] == "tell_merchant"]
+    jobs.tell_merchant.func(order.shop_id, order.pk)
+    told = [args[2:] for args in queued if args[0] == "tell_merchant"]
     assert told == [(order.pk,), (order.pk, "a@shop.example.com"), (order.pk, "b@shop.example.com")]
     assert mailoutbox == []
-    jobs.tell_merchant.func(order.pk, "a@shop.example.com")
+    jobs.tell_merchant.func(order.shop_id, order.pk, "a@shop.example.com")
     assert [message.to for message in mailoutbox] == [["a@shop.example.com"]]
 
 

@@ -82,7 +82,7 @@ def test_the_payment_starts_the_time_and_sends_the_links(shop, book, mailoutbox)
     download = order.downloads.get()
     assert download.expires_at == paid_at + timedelta(days=30)
     assert DBTaskResult.objects.filter(task_path__endswith="send_downloads_mail").count() == 1
-    jobs.send_downloads_mail.func(order.pk)
+    jobs.send_downloads_mail.func(order.shop_id, order.pk)
     (message,) = mail.outbox
     assert message.subject == f"Your downloads from order {order.number} at Lighthouse"
     assert f"{shop.base_url}/downloads/{download_token(download)}" in message.body
@@ -106,7 +106,7 @@ def test_an_order_without_files_sends_no_links(shop):
 def test_a_cancelled_order_gets_no_mail_of_links(shop, book):
     download = sold(shop, book)
     actions.cancel_order(shop=shop, order=download.order, now=NOW)
-    jobs.send_downloads_mail.func(download.order_id)
+    jobs.send_downloads_mail.func(download.shop_id, download.order_id)
     assert mail.outbox == []
 
 

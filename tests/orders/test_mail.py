@@ -84,9 +84,9 @@ def test_failed_mail_is_retried_and_then_given_up(order, monkeypatch):
     DBTaskResult.objects.all().delete()
     monkeypatch.setattr(EmailBackend, "send_messages", refuse)
     for tries in range(len(WAITS)):
-        jobs.send_order_confirmation.func(order.pk, tries)
+        jobs.send_order_confirmation.func(order.shop_id, order.pk, tries)
         assert DBTaskResult.objects.count() == tries + 1
-    jobs.send_order_confirmation.func(order.pk, len(WAITS))
+    jobs.send_order_confirmation.func(order.shop_id, order.pk, len(WAITS))
     assert DBTaskResult.objects.count() == len(WAITS)
     assert Order.objects.filter(pk=order.pk).exists()
 

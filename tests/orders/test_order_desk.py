@@ -90,8 +90,8 @@ def test_a_mail_to_the_customer_is_sent_and_told(desk, shop, order, mailoutbox):
     assert desk.post(deed(order, "write"), given | {"text": ""}).status_code == 200
     assert not OrderMail.objects.exists()
     desk.post(deed(order, "write"), given)
-    jobs.send_order_confirmation.call(order.pk)
-    sent_mails.send_message.call(OrderMail.objects.get(kind="message").pk)
+    jobs.send_order_confirmation.call(order.shop_id, order.pk)
+    sent_mails.send_message.call(order.shop_id, OrderMail.objects.get(kind="message").pk)
     (sent,) = [each for each in mailoutbox if "About" in each.subject]
     assert (sent.to, sent.subject) == (["ada@example.com"], "About your order Bcc: x@example.com")
     assert text in sent.body
@@ -115,7 +115,7 @@ def test_mails_are_limited_and_a_failing_one_is_given_up_after_the_last_try(desk
     for tries in range(len(mail.WAITS) + 1):
         first.refresh_from_db()
         assert first.failed_at is None
-        sent_mails.send_message.call(first.pk, tries)
+        sent_mails.send_message.call(first.shop_id, first.pk, tries)
     first.refresh_from_db()
     assert (first.sent_at, first.failed_at is not None) == (None, True)
     assert ("This email could not be sent", "") in told(desk, order)

@@ -150,7 +150,7 @@ def test_nothing_left_is_refused(app, shop, paid):
 def test_a_cancelled_fulfilment_is_not_mailed(shop, order, mailoutbox):
     made = fulfil_order(shop=shop, order=order, now=NOW)
     cancel_fulfilment(shop=shop, order=order, fulfilment_id=made.pk, now=NOW)
-    send_fulfilment_mail.call(made.pk)
+    send_fulfilment_mail.call(made.shop_id, made.pk)
     assert mailoutbox == []
 
 

@@ -316,7 +316,7 @@ def refunds_agree(world: World, payment: Payment) -> None:
 
 def mailed_amounts() -> list[str]:
     given = [task.args_kwargs["args"] for task in DBTaskResult.objects.all()]
-    return [each[2] for each in given if "refunded" in each]
+    return [each[3] for each in given if "refunded" in each]
 
 
 def ends_right(world: World) -> None:

@@ -122,18 +122,18 @@ def test_the_shoppers_own_pages(shop):
 def test_no_mail_is_sent_any_more(shop, erased):
     mail.outbox.clear()
     for order in erased:
-        jobs.send_order_confirmation.func(order.pk)
-        jobs.send_downloads_mail.func(order.pk)
-        jobs.send_change_mail.func(order.pk, "paid")
+        jobs.send_order_confirmation.func(shop.pk, order.pk)
+        jobs.send_downloads_mail.func(shop.pk, order.pk)
+        jobs.send_change_mail.func(shop.pk, order.pk, "paid")
         with pytest.raises(NobodyToWriteTo):
             write_to_customer(shop=shop, order=order, subject="Hello", body="You", now=clock.now())
-    jobs.send_fulfilment_mail.func(Fulfilment.objects.first().pk)
-    send_document_mail.func(Document.objects.first().pk)
+    jobs.send_fulfilment_mail.func(shop.pk, Fulfilment.objects.first().pk)
+    send_document_mail.func(shop.pk, Document.objects.first().pk)
     card = GiftCard.objects.get(email="")
-    send_gift_card.func(card.pk)
+    send_gift_card.func(shop.pk, card.pk)
     # Whoever has the card's code can still pay with it.
     assert GiftCard.objects.get(pk=card.pk).digest == card.digest
-    sent_mails.send_message.func(999_999)
+    sent_mails.send_message.func(shop.pk, 999_999)
     assert mail.outbox == []
     assert not OrderMail.objects.exists()
 

@@ -62,7 +62,7 @@ def test_a_silent_mail_server_stops_only_mails(shop, settings):
     with socket.create_server(("127.0.0.1", 0)) as silent, ExitStack() as stack:
         settings.EMAIL_PORT = silent.getsockname()[1]
         DBTaskResult.objects.all().delete()
-        send_order_confirmation.enqueue(order.pk)
+        send_order_confirmation.enqueue(shop.pk, order.pk)
         stack.enter_context(working(*lanes("mails", "tasks"), sweeps))
         connected, _ = silent.accept()
         with connected:
@@ -82,7 +82,7 @@ def test_100_000_expired_events_do_not_delay_a_mail(shop, settings):
     with open_mailbox() as mailbox, working(*lanes("mails"), SweepLane("sweeps", DATABASE_SWEEPS)):
         settings.EMAIL_PORT = mailbox.port
         wait_until(lambda: Event.objects.count() < EVENTS, what="the retention")
-        send_order_confirmation.enqueue(order.pk)
+        send_order_confirmation.enqueue(shop.pk, order.pk)
         wait_until(lambda: mailbox.messages, what="the mail")
         left = Event.objects.count()
     assert left > 0

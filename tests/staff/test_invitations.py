@@ -191,7 +191,7 @@ def test_a_link_works_for_seven_days(shop):
 def mailed_link_of_task(receiver: str) -> str:
     """As `mailed_link`, where the test's own transaction is what the worker would wait for."""
     pending = StaffInvitation.objects.get(email=receiver, revoked_at=None)
-    jobs.send_invitation.func(pending.pk)
+    jobs.send_invitation.func(pending.shop_id, pending.pk)
     text = [message.body for message in mail.outbox if message.to == [receiver]][-1]
     return re.search(r"https?://[^/\s]+(/admin/\S+)", text)[1]
 
@@ -215,7 +215,7 @@ def test_withdrawing_ends_the_link_also_for_a_browser_that_opened_it(shop, desk)
     assert browser.get(ACCEPT).status_code == 403
     assert browser.post(ACCEPT, NEW).status_code == 403
     # A mail that still waited in the queue is not sent.
-    jobs.send_invitation.func(row.pk)
+    jobs.send_invitation.func(row.shop_id, row.pk)
     assert not mail.outbox
 
 

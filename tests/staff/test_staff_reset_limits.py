@@ -19,7 +19,7 @@ def ask(email: str = "anna@example.com", place: str = "192.0.2.1"):
 
 
 def link_of_anna() -> tuple[str, str]:
-    jobs.send_password_reset.func("anna@example.com")
+    jobs.send_password_reset.func(None, "anna@example.com")
     return re.search(r"uid=([^&\s]+)&token=([^&\s]+)", mail.outbox[-1].body).groups()
 
 

@@ -283,12 +283,12 @@ def test_the_worker_learns_whose_changed_secrets_are(shop, mug, ada, fake, desk)
     account = ProviderAccount.objects.get()
     desk.post(admin_url(account, "change"), KEYS | {"webhook_secret": "whsec_new", "capture": "at_once"})
     tasks = DBTaskResult.objects.filter(task_path__endswith="find_account").order_by("enqueued_at")
-    assert [task.args_kwargs["args"] for task in tasks] == [[account.pk]]
+    assert [task.args_kwargs["args"] for task in tasks] == [[shop.pk, account.pk]]
     fake.fail("GET /v1/account", "broken")
-    find_account.call(account.pk)
+    find_account.call(shop.pk, account.pk)
     # No answer: asked again later.
     assert (ProviderAccount.objects.get().account_reference, len(tasks.all())) == ("", 2)
-    find_account.call(account.pk, 1)
+    find_account.call(shop.pk, account.pk, 1)
     assert (ProviderAccount.objects.get().account_reference, len(tasks.all())) == ("acct_fake", 2)
 
 

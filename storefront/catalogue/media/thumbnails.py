@@ -86,15 +86,15 @@ def request_thumbnails(shop: Shop, name: str, *, now: datetime) -> None:
             with transaction.atomic():
                 row, created = wanted.get_or_create(shop=shop, file=name, defaults={"asked_at": now})
                 if created or wanted.filter(asked_at__lte=now - AGAIN_AFTER).update(asked_at=now):
-                    make_thumbnails.enqueue(row.pk)
+                    make_thumbnails.enqueue(shop.pk, row.pk)
     except DatabaseError as error:
         log.warning("thumbnails_not_asked_for", file=name, reason=str(error).strip())
 
 
 @task()
-def make_thumbnails(wanted_id: int) -> None:
+def make_thumbnails(shop_id: int, wanted_id: int) -> None:
     """Make the thumbnails of one picture and delete its row. If that fails, the row stays and has the reason."""
-    row = WantedThumbnails.objects.filter(pk=wanted_id).first()
+    row = WantedThumbnails.objects.filter(shop=shop_id, pk=wanted_id).first()
     if row is None:
         return
     try:
@@ -106,7 +106,7 @@ def make_thumbnails(wanted_id: int) -> None:
     except (pictures.Unusable, OSError) as error:
         reason = _reason(error)
         log.warning("thumbnails_not_made", file=row.file, reason=reason)
-        WantedThumbnails.objects.filter(pk=row.pk).update(problem=reason[:200], asked_at=clock.now())
+        WantedThumbnails.objects.filter(shop=shop_id, pk=row.pk).update(problem=reason[:200], asked_at=clock.now())
     else:
         row.delete()
 

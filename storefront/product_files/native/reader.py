@@ -56,9 +56,9 @@ from storefront.product_files.rows import resembling
 # Members of the API's single read that have no meaning in another shop. They are ignored without a warning.
 _IGNORED = {"id", "created_at", "updated_at", "deleted_at", "sort_name", "default_variant_id"}
 _IGNORED |= {"vendor_id", "shipping_origin_id", "brand_id", "tax_class_id", "product_id", "shop_id"}
-# Problems of a line that are told.
+# Problems of a line that are reported.
 MAX_PROBLEMS = 50
-# Names of unknown members that are told for a file.
+# Names of unknown members that are reported for a file.
 MAX_UNKNOWN = 100
 # Items of lists that have no limit of their own: values of an option, steps of a category's path, related products.
 MAX_ITEMS = 1000
@@ -91,8 +91,11 @@ def read(table: Table, currency: str) -> Iterator[ReadResult]:
                 bundles.add(f"line {line}", line, [text])
             else:
                 yield found
-        for _, rows in bundles.groups():
-            yield from (_product(line, text, unknown, currency) for line, (text,) in rows)
+        for group in bundles.groups():
+            if isinstance(group, Failure):
+                yield group
+            else:
+                yield from (_product(line, text, unknown, currency) for line, (text,) in group[1])
 
 
 def skus(table: Table) -> Iterator[str]:

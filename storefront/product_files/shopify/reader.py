@@ -65,8 +65,11 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
                 yield Failure(
                     [Problem(row.line, columns.header["handle"], "is empty, and there is no product in the rows above")]
                 )
-        for name, rows in store.groups():
-            yield reader.product(name, [RowReader(columns, line, values) for line, values in rows])
+        for group in store.groups():
+            if isinstance(group, Failure):
+                yield group
+            else:
+                yield reader.product(group[0], [RowReader(columns, line, values) for line, values in group[1]])
 
 
 def product_of(columns: ColumnIndex, rows: list[list[str]], *, shop: Shop, now: datetime) -> ReadResult:

@@ -86,8 +86,11 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
                 yield reader.single(row, kind)
             else:
                 yield Failure(row.problems)
-        for _, rows in store.groups():
-            yield from reader.family([RowReader(columns, line, values) for line, values in rows])
+        for group in store.groups():
+            if isinstance(group, Failure):
+                yield group
+            else:
+                yield from reader.family([RowReader(columns, line, values) for line, values in group[1]])
 
 
 def skus(table: Table, columns: ColumnIndex) -> Iterator[str]:

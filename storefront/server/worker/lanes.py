@@ -8,8 +8,10 @@ from threading import Event, Thread
 
 import structlog
 from django.core.exceptions import ImproperlyConfigured
-from django.db import DatabaseError, InterfaceError, close_old_connections, connections
+from django.db import DatabaseError, InterfaceError, close_old_connections, connection, connections
+from django.db.models import Q
 from django_tasks_db.models import DBTaskResult
+from django_tasks_db.utils import exclusive_transaction
 
 from storefront import audit
 from storefront.kit import clock
@@ -71,23 +73,50 @@ class Lane(Thread):
 
 
 class TaskLane(Lane):
-    """Runs queued tasks, one after another: those of this queue or, without one, those of all but the `excluded`."""
+    """Runs queued tasks, one after another: those of this queue or, without one, those of all but the `excluded`.
+
+    Shops take turns, so that one shop's ten thousand mails do not hold up another's one: a round runs the oldest due
+    task of each. A task's first argument is its shop's id, or None for what belongs to no shop."""
 
     def __init__(self, name: str, *, queue: str | None = None, excluded: Sequence[str] = ()) -> None:
         super().__init__(name)
         self.tasks = Tasks([queue] if queue else ["*"], excluded)
-        ready = DBTaskResult.objects.exclude(queue_name__in=excluded)
-        self.mine = ready.filter(queue_name=queue) if queue else ready
+        queued = DBTaskResult.objects.exclude(queue_name__in=excluded)
+        self.mine = queued.filter(queue_name=queue) if queue else queued
+        # The shops that had their turn in this round.
+        self.served: set[int | None] = set()
 
     def run_once(self) -> bool:
-        # The runner opens a write transaction to look for tasks, which would block SQLite's writers every second.
-        if (self.mine & DBTaskResult.objects.ready()).exists():
-            self.tasks.run()
-        return False
+        task = self._claim()
+        if task is not None:
+            self.tasks.run_task(task)
+        return task is not None
 
-    def stop(self) -> None:
-        super().stop()
-        self.tasks.running = False
+    def _claim(self) -> DBTaskResult | None:
+        while (found := self._next()) is not None:
+            # Only here, since a write transaction that looks for tasks would block SQLite's writers every second.
+            with exclusive_transaction(connection.alias):
+                task = DBTaskResult.objects.ready().filter(pk=found.pk).get_locked()
+                if task is not None:
+                    task.claim(self.tasks.worker_id)
+            if task is not None:
+                self.served.add(next(iter(task.args_kwargs["args"]), None))
+                return task
+            # Another worker was faster.
+        return None
+
+    def _next(self) -> DBTaskResult | None:
+        """The oldest due task of a shop that had no turn in this round; if there is none, a new round begins."""
+        due = self.mine & DBTaskResult.objects.ready()
+        if self.served:
+            shops = self.served - {None}
+            had_turn = Q(args_kwargs__args__0__in=shops)
+            if None in self.served:
+                had_turn |= Q(args_kwargs__args__0=None)
+            if found := due.exclude(had_turn).first():
+                return found
+            self.served.clear()
+        return due.first()
 
     def interrupt(self) -> None:
         """Requeue the running task. It is interrupted first; one that waits for a network or a lock does not notice

@@ -21,7 +21,7 @@ class Command(Base):
         now, found = clock.now(), find_shop(shop)
         invitation = invitations.invite_staff(shop=found, email=email, role=role, invited_by=None, now=now)
         if mail.is_sent() and not print_link:
-            jobs.send_invitation.enqueue(invitation.pk)
+            jobs.send_invitation.enqueue(invitation.shop_id, invitation.pk)
             self.write_message(f"An email with the link to accept is on its way to {invitation.email}.")
             return
         link = invitations.new_link(shop=found, invitation_id=invitation.pk, now=now)

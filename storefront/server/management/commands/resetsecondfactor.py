@@ -19,7 +19,7 @@ class Command(Base):
         if user is None:
             raise InvalidFields(errors={"email": [f"No staff member has the email address {email}."]})
         removed, ended = remove_all_factors(user=user), end_sessions(user)
-        staff_jobs.send_to_person.enqueue(user.pk, "factors_changed", {"what": "all second factors were removed"})
+        staff_jobs.send_to_person.enqueue(None, user.pk, "factors_changed", {"what": "all second factors were removed"})
         self.write_message(
             "They sign in with the password alone once, and set up a new second factor where they need one."
         )

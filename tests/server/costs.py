@@ -1,0 +1,51 @@
+"""Measures how the cost of a call grows with its input."""
+
+import gc
+import time
+from collections.abc import Callable
+
+# Twice the input costs at most this many times as much. A call whose cost grows by the square comes to 4.
+MOST = 2.5
+# Seconds from which a measurement counts; below, noise is part of it.
+MEASURABLE = 0.004
+# Runs of which the least counts. Before a call fails, the size is doubled, and the runs are more.
+RUNS = (1, 3, 5, 5, 5)
+
+# Calls the parser with an input of this size, made before, so that making it is not measured.
+Prepared = Callable[[], object]
+
+
+def growth(
+    prepare: Callable[[int], Prepared], *, first: int = 256, largest: int = 1 << 16, measurable: float = MEASURABLE
+) -> float:
+    """How many times as much twice the input costs, from a size on that can be measured, at most `largest`. It is the
+    least of several sizes, since machines are busy. 1 if the cost stays too small to be measured."""
+    size, once = first, seconds(prepare(first), 1)
+    while once < measurable and size < largest:
+        size *= 4
+        once = seconds(prepare(size), 1)
+    if once < measurable:
+        return 1
+    least = float("inf")
+    for runs in RUNS:
+        least = min(least, seconds(prepare(2 * size), runs) / seconds(prepare(size), runs))
+        if least <= MOST:
+            break
+        # Not above it: a parser may refuse what is larger, which costs nothing.
+        size = min(2 * size, largest)
+    return least
+
+
+def seconds(call: Prepared, runs: int) -> float:
+    """CPU seconds of this thread, the least of these runs."""
+    least = float("inf")
+    # A collection visits all objects of the tests, whatever the call does.
+    gc.disable()
+    try:
+        for _ in range(runs):
+            started = time.thread_time()
+            call()
+            least = min(least, time.thread_time() - started)
+    finally:
+        gc.enable()
+    return least
