@@ -31,6 +31,7 @@ from unfold.paginator import InfinitePaginator
 from storefront.kit.refusals import Refusal
 from storefront.shops import changes
 from storefront.shops.rights import Right
+from storefront.staff import held_forms
 from storefront.staff.admin_audit import AuditedAdmin
 from storefront.staff.admin_forms import offered_lookups, possible_id, possible_ids
 from storefront.staff.admin_parts import ON_CHOSEN, ON_LIST, ON_ROW, OWN_PAGE, Deed, Moves, deeds_of
@@ -249,7 +250,10 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
     def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: Any, object_id: str) -> HttpResponse:
         raise Http404
 
-    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+    def changeform_view(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        if held := held_forms.take(request):
+            # Shown as a form that was sent and not accepted: `ShopScopedForm.is_valid` refuses it.
+            request.method, request.POST, request.is_held = "POST", held, True
         return refusal_as_message(
             request, lambda: super(ShopScopedAdmin, self).changeform_view(request, *args, **kwargs)
         )

@@ -159,7 +159,7 @@ def choices_of(model: type[models.Model], request: HttpRequest, site: admin.Admi
 
 def bind(form: type[ShopScopedForm], request: Any) -> type[ShopScopedForm]:
     """Set shop, time and what the sent page showed on the form class, which Django created for this request."""
-    form.shop, form.now = request.shop, request.now
+    form.shop, form.now, form.is_held = request.shop, request.now, getattr(request, "is_held", False)
     if request.method == "POST" and shown_fields.NAME in request.POST:
         if not hasattr(request, "shown_fields"):
             request.shown_fields = shown_fields.read(request.POST[shown_fields.NAME])
