@@ -10,7 +10,7 @@ from typing import Any
 
 from django.contrib.admin.utils import unquote
 from django.db.models import Model
-from django.forms.models import _get_foreign_key  # type: ignore[attr-defined]
+from django.forms.models import _get_foreign_key
 
 from storefront.staff.admin_forms import possible_id
 

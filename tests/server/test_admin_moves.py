@@ -24,7 +24,7 @@ MONEY, PERSONAL_DATA, IDENTITY = "money", "personal data", "identity"
 MOVED = {
     MONEY: {
         *("shops_shop_change", "documents_invoicesettings_change", "gift_cards_giftcard_add"),
-        *(f"payments_provideraccount_{form}" for form in ("add", "change", "delete")),
+        *(f"payments_provideraccount_{form}" for form in ("add", "change", "delete", "undo")),
         *(f"gift_cards_giftcard_{deed}" for deed in ("resend", "expiry", "disable", "enable")),
         *(f"orders_order_{deed}" for deed in ("mark_paid", "refund", "cancel")),
         *(f"pricing_discount_{form}" for form in ("add", "change", "delete")),
