@@ -64,12 +64,12 @@ NOTICES = {
 
 def notify_owners(shop: Shop, entries: Iterable[AuditEntry]) -> None:
     """Queue a mail to each owner for each of these entries that has a notice, in the transaction of the entries."""
-    told = [entry for entry in entries if is_mailed(entry)]
-    if not told:
+    mailed = [entry for entry in entries if is_mailed(entry)]
+    if not mailed:
         return
     owners = StaffMember.objects.filter(shop=shop, role=StaffMember.Role.OWNER, user__is_active=True)
     for email in owners.order_by("pk").values_list("user__email", flat=True):
-        for entry in told:
+        for entry in mailed:
             who = entry.actor_name or entry.get_actor_kind_display()
             at = format_time(entry.at, "UTC")
             send_notice.enqueue(shop.pk, email, entry.action, entry.object_name, who, entry.place, at)

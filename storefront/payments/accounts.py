@@ -83,7 +83,7 @@ def save_settings(*, shop: Shop, provider: Provider, given: Mapping[str, Any], n
 
 def keep_replaced(*, shop: Shop, name: str, now: datetime) -> None:
     """Keep the account's settings before its secrets are changed or it is deleted. Settings that are kept already stay,
-    so that changing them twice does not lose those that the shop had; their day begins anew."""
+    so that changing them twice does not lose those that the shop had; their day begins again."""
     account = ProviderAccount.objects.select_for_update().filter(shop=shop, provider=name, sealed__isnull=False).first()
     kept = ReplacedSettings.objects.filter(shop=shop, provider=name)
     kept.filter(replaced_at__lte=now - UNDO_FOR).delete()

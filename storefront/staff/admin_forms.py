@@ -34,7 +34,7 @@ class ShopScopedForm(forms.ModelForm):
     shop: Shop
     now: datetime
     shown: shown_fields.Shown = {}
-    # Whether it comes out of `held_forms`, to be shown and not to be saved.
+    # True for a form that is shown again as it was sent, and is not to be saved (`held_forms`, `form_rows`).
     is_held = False
 
     # By constraint name: field and message, where the general message would not help.
