@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import models
 
+from storefront.audit import owner_mails
 from storefront.audit import values as audit_values
 from storefront.audit.known_actions import ACTIONS
 from storefront.audit.values import Values, column_values, differences, without_empty
@@ -78,7 +79,9 @@ def record(
     """Write one entry, in the caller's transaction. `action` is a key of `ACTIONS`; `before` and `after` hold the
     changed values. `actor` is for actors that are not known where the call comes in, such as the shopper of an order.
     """
-    new_entry(shop=shop, action=action, object=object, before=before, after=after, actor=actor, now=now).save()
+    entry = new_entry(shop=shop, action=action, object=object, before=before, after=after, actor=actor, now=now)
+    entry.save()
+    owner_mails.notify_owners(shop, [entry])
 
 
 def record_change(
@@ -98,7 +101,7 @@ def record_created(*, shop: Shop, object: models.Model, now: datetime, action: s
 
 def record_deleted(*, shop: Shop, rows: Iterable[models.Model], now: datetime, action: str | None = None) -> None:
     """Write one entry for each row that is about to be deleted, with all its values."""
-    record_all(
+    entries = [
         new_entry(
             shop=shop,
             action=action or f"{type_of(row)}.deleted",
@@ -107,7 +110,9 @@ def record_deleted(*, shop: Shop, rows: Iterable[models.Model], now: datetime, a
             now=now,
         )
         for row in rows
-    )
+    ]
+    record_all(entries)
+    owner_mails.notify_owners(shop, entries)
 
 
 def record_all(entries: Iterable[AuditEntry]) -> None:

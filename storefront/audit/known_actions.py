@@ -21,6 +21,7 @@ ACTIONS: dict[str, str] = {
     "provider_account.created": "Payment provider added",
     "provider_account.deleted": "Payment provider removed",
     "provider_account.updated": "Settings of a payment provider changed",
+    "provider_account.restored": "Earlier settings of a payment provider restored",
     "provider_account.checked": "Connection to a payment provider checked",
     "saved_view.created": "View of a list saved",
     "saved_view.renamed": "Saved view of a list renamed",

@@ -1,7 +1,7 @@
 """A shop's accounts with its providers: what the merchant filled in, with the secrets sealed."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
@@ -10,13 +10,16 @@ from django.db import transaction
 
 from storefront import audit
 from storefront.kit import sealing
-from storefront.payments.models import Payment, ProviderAccount, SavedMethod
+from storefront.kit.refusals import Refusal
+from storefront.payments.models import Payment, ProviderAccount, ReplacedSettings, SavedMethod
 from storefront.payments.providers.base import Charge, Provider, ProviderUnavailable
 from storefront.payments.providers.registry import PROVIDERS
 from storefront.shops.models import Shop
 from storefront.shops.places import page_address
 
 PURPOSE = "payments.account"
+# How long replaced settings can be restored.
+UNDO_FOR = timedelta(hours=24)
 
 log = structlog.get_logger(__name__)
 
@@ -50,6 +53,11 @@ def settings_of(shop: Shop, name: str) -> dict[str, str]:
     return account.values | secrets
 
 
+class NothingToUndo(Refusal):
+    code, message = "nothing_to_undo", "There are no earlier settings of the last 24 hours."
+
+
+@transaction.atomic
 def save_settings(*, shop: Shop, provider: Provider, given: Mapping[str, Any], now: datetime) -> ProviderAccount:
     """Save what the merchant filled in. A secret that was left empty stays as it was."""
     before = settings_of(shop, provider.name)
@@ -58,6 +66,7 @@ def save_settings(*, shop: Shop, provider: Provider, given: Mapping[str, Any], n
     changed = sorted(name for name, value in (values | secrets).items() if value != before.get(name))
     columns: dict[str, Any] = {"values": values}
     if changed:
+        keep_replaced(shop=shop, name=provider.name, now=now)
         columns["checked_at"] = None
     if not provider.secrets.isdisjoint(changed):
         # Sealed again, even the same would differ.
@@ -70,6 +79,43 @@ def save_settings(*, shop: Shop, provider: Provider, given: Mapping[str, Any], n
         # The names of what changed: values may be secret.
         audit.record(shop=shop, action="provider_account.updated", object=account, after={"changed": changed}, now=now)
     return account
+
+
+def keep_replaced(*, shop: Shop, name: str, now: datetime) -> None:
+    """Keep the account's settings before its secrets are changed or it is deleted. Settings that are kept already stay,
+    so that changing them twice does not lose those that the shop had; their day begins again."""
+    account = ProviderAccount.objects.select_for_update().filter(shop=shop, provider=name, sealed__isnull=False).first()
+    kept = ReplacedSettings.objects.filter(shop=shop, provider=name)
+    kept.filter(replaced_at__lte=now - UNDO_FOR).delete()
+    if account is not None and not kept.update(replaced_at=now):
+        same = {"values": account.values, "sealed": account.sealed, "account_reference": account.account_reference}
+        ReplacedSettings.objects.create(shop=shop, provider=name, replaced_at=now, **same)
+
+
+def can_undo(*, shop: Shop, name: str, now: datetime) -> bool:
+    """Returns True if there are settings to restore."""
+    return ReplacedSettings.objects.filter(shop=shop, provider=name, replaced_at__gt=now - UNDO_FOR).exists()
+
+
+@transaction.atomic
+def restore_settings(*, shop: Shop, account: ProviderAccount, now: datetime) -> None:
+    """Put the earlier settings in force again. Those that they replace are not kept. Raises NothingToUndo."""
+    kept = ReplacedSettings.objects.select_for_update().filter(
+        shop=shop, provider=account.provider, replaced_at__gt=now - UNDO_FOR
+    )
+    row = kept.first()
+    if row is None:
+        raise NothingToUndo
+    same = {"values": row.values, "sealed": row.sealed, "account_reference": row.account_reference, "checked_at": None}
+    ProviderAccount.objects.filter(shop=shop, pk=account.pk).update(**same)
+    row.delete()
+    audit.record(shop=shop, action="provider_account.restored", object=account, now=now)
+
+
+def delete_replaced(*, now: datetime, limit: int) -> int:
+    """Delete settings that can no longer be restored. Returns how many."""
+    over = ReplacedSettings.objects.filter(replaced_at__lte=now - UNDO_FOR).order_by("replaced_at")
+    return ReplacedSettings.objects.filter(pk__in=list(over.values_list("pk", flat=True)[:limit])).delete()[0]
 
 
 def check_connection(*, shop: Shop, account: ProviderAccount, now: datetime) -> list[str]:

@@ -7,11 +7,13 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.db import transaction
 from django.http import HttpRequest
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
+from storefront.kit import clock
 from storefront.kit.refusals import Refusal
-from storefront.payments.accounts import check_connection, save_settings
+from storefront.payments.accounts import can_undo, check_connection, keep_replaced, restore_settings, save_settings
 from storefront.payments.jobs import find_account
 from storefront.payments.models import ProviderAccount
 from storefront.payments.providers.registry import PROVIDERS
@@ -69,6 +71,10 @@ def settings_form_of(account: ProviderAccount) -> type[ShopScopedForm]:
     return type("SettingsForm", (ShopScopedForm,), fields)
 
 
+def has_earlier_settings(account: ProviderAccount) -> bool:
+    return can_undo(shop=account.shop, name=account.provider, now=clock.now())
+
+
 @admin.register(ProviderAccount)
 class ProviderAccountAdmin(ShopScopedAdmin):
     empty_text = "Connect the provider that takes the money for you."
@@ -114,6 +120,26 @@ class ProviderAccountAdmin(ShopScopedAdmin):
         if wrong:
             raise NotConnected(" ".join(wrong))
         return "The connection works."
+
+    @deed("Undo the new settings", Right.MANAGE_SETTINGS, Moves.MONEY, icon="undo", when=has_earlier_settings)
+    @asks(
+        "Restore the earlier settings?",
+        "The settings of before the last 24 hours' changes take the money again. The present ones are not kept.",
+        "Restore",
+    )
+    def undo(self, request: Any, account: Any, form: Any) -> str:
+        restore_settings(shop=request.shop, account=account, now=request.now)
+        return "The earlier settings are in force again."
+
+    def delete_model(self, request: Any, obj: ProviderAccount) -> None:
+        keep_replaced(shop=request.shop, name=obj.provider, now=request.now)
+        super().delete_model(request, obj)
+
+    @transaction.atomic
+    def delete_queryset(self, request: Any, queryset: Any) -> None:
+        for account in queryset:
+            keep_replaced(shop=request.shop, name=account.provider, now=request.now)
+        super().delete_queryset(request, queryset)
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         """The account, if its provider is still there to show a form."""

@@ -281,6 +281,25 @@ class ProviderAccount(models.Model):
         return self.provider
 
 
+class ReplacedSettings(models.Model):
+    """The settings of a provider that the latest ones replaced, kept for a day so that they can be restored. Those that
+    were replaced before that day is over are not kept: they were never in force for long."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    provider = models.CharField(max_length=40)
+    values = models.JSONField(default=dict)
+    sealed = models.BinaryField(null=True, editable=False)
+    account_reference = models.CharField(max_length=255, null=True, editable=False)
+    replaced_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["shop", "provider"], name="replaced_settings_once")]
+        indexes = [models.Index(fields=["replaced_at"], name="replaced_settings_age")]
+
+    def __str__(self) -> str:
+        return self.provider
+
+
 class SavedMethod(models.Model):
     """A payment method that a provider keeps for a customer. The provider has its data; here are its ids."""
 

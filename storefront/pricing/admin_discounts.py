@@ -202,7 +202,7 @@ class DiscountAdmin(ShopScopedAdmin):
     empty_text = "Give a discount to everybody, or to those with a code."
     form = DiscountForm
     rights = RIGHTS
-    moves = Moves.NOTHING
+    moves = Moves.MONEY
     list_display = ["name", "reduction", "how", "used", "starts", "ends", "is_active"]
     list_filter = ["is_active", "needs_code", "kind"]
     search_fields = ["name", "codes__code"]
@@ -253,7 +253,7 @@ class DiscountAdmin(ShopScopedAdmin):
 
     used = column("uses", used_of, by="uses")
 
-    @deed("Create codes", Right.CHANGE_PRICES, Moves.NOTHING, icon="password")
+    @deed("Create codes", Right.CHANGE_PRICES, Moves.MONEY, icon="password")
     @asks(
         "Create codes",
         "Creates random codes that nobody can guess. Download them afterwards.",
@@ -265,11 +265,11 @@ class DiscountAdmin(ShopScopedAdmin):
         made = codes.create_codes(shop=request.shop, discount=discount, now=request.now, **given)
         return f"{len(made):,} code{'s' * (len(made) > 1)} created."
 
-    @deed("Download codes", Right.VIEW_PRICES, Moves.NOTHING, icon="download", url_path="codes.csv")
+    @deed("Download codes", Right.VIEW_PRICES, Moves.MONEY, icon="download", url_path="codes.csv")
     def download_codes(self, request: Any, discount: Any) -> Any:
         return csv_download(f"codes-{discount.pk}.csv", codes.export_codes(request.shop, discount))
 
-    @deed("Import codes", Right.CHANGE_PRICES, Moves.NOTHING, icon="upload", url_path="import-codes")
+    @deed("Import codes", Right.CHANGE_PRICES, Moves.MONEY, icon="upload", url_path="import-codes")
     def import_codes(self, request: Any, discount: Any) -> Any:
         def load(content: bytes) -> str:
             found = codes.import_codes(shop=request.shop, discount=discount, content=content, now=request.now)

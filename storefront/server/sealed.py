@@ -52,6 +52,13 @@ SEALED = [
     ),
     Sealed("webhooks.Delivery", "sealed_message", messages.SEALED, "messages that wait to be sent"),
     Sealed("payments.ProviderAccount", "sealed", accounts.PURPOSE, "secrets of payment providers"),
+    Sealed(
+        "payments.ReplacedSettings",
+        "sealed",
+        accounts.PURPOSE,
+        "replaced secrets of payment providers",
+        ends_by_itself=True,
+    ),
     Sealed("shops.Authenticator", "sealed_key", second_factor.PURPOSE, "keys of authenticator apps"),
     Sealed("shops.IdempotentAnswer", "body", idempotency.PURPOSE, "kept answers", ends_by_itself=True),
 ]

@@ -31,10 +31,12 @@ from unfold.paginator import InfinitePaginator
 from storefront.kit.refusals import Refusal
 from storefront.shops import changes
 from storefront.shops.rights import Right
+from storefront.staff import held_forms
 from storefront.staff.admin_audit import AuditedAdmin
 from storefront.staff.admin_forms import offered_lookups, possible_id, possible_ids
 from storefront.staff.admin_parts import ON_CHOSEN, ON_LIST, ON_ROW, OWN_PAGE, Deed, Moves, deeds_of
 from storefront.staff.admin_scope import ScopedToShop, bind
+from storefront.staff.form_rows import mend_rows
 
 NO_SUCH_FILTER = "This list cannot be filtered by that, so it shows all rows."
 # What Django raises for a filter that a list does not have, or for a value that is none of the filter's.
@@ -249,10 +251,20 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
     def _get_obj_does_not_exist_redirect(self, request: HttpRequest, opts: Any, object_id: str) -> HttpResponse:
         raise Http404
 
-    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        return refusal_as_message(
-            request, lambda: super(ShopScopedAdmin, self).changeform_view(request, *args, **kwargs)
+    def changeform_view(self, request: Any, object_id: str | None = None, *args: Any, **kwargs: Any) -> Any:
+        if held := held_forms.take(request):
+            request.method, request.POST, request.is_held = "POST", held, True
+        problems = mend_rows(self, request, object_id) if request.method == "POST" else []
+        if problems:
+            request.is_held = True
+        # A form that is held is shown as one that was sent and not accepted: `ShopScopedForm.is_valid` refuses it.
+        response = refusal_as_message(
+            request, lambda: super(ShopScopedAdmin, self).changeform_view(request, object_id, *args, **kwargs)
         )
+        if problems:
+            messages.error(request, " ".join(problems))
+            response.status_code = 422
+        return response
 
     def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         return refusal_as_message(request, lambda: super(ShopScopedAdmin, self).delete_view(request, *args, **kwargs))

@@ -34,6 +34,8 @@ class ShopScopedForm(forms.ModelForm):
     shop: Shop
     now: datetime
     shown: shown_fields.Shown = {}
+    # True for a form that is shown again as it was sent, and is not to be saved (`held_forms`, `form_rows`).
+    is_held = False
 
     # By constraint name: field and message, where the general message would not help.
     constraint_errors: dict[str, tuple[str, str]] = {}
@@ -46,6 +48,9 @@ class ShopScopedForm(forms.ModelForm):
     @cached_property
     def changed_data(self) -> list[str]:
         return [name for name in super().changed_data if not shown_fields.is_as_shown(self.shown, self, name)]
+
+    def is_valid(self) -> bool:
+        return super().is_valid() and not self.is_held
 
     def _clean_fields(self) -> None:
         super()._clean_fields()  # type: ignore[misc]

@@ -98,11 +98,24 @@ class PagedFormSet(PaginationInlineFormSet):
             return 1
 
 
+class ShownFormSet(PagedFormSet):
+    """Rows that are only shown. Nothing that is sent changes which."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.is_bound:
+            keys = [row.pk for row in self.get_queryset()]
+            self.data = {f"{self.prefix}-{kind}_FORMS": len(keys) for kind in ("TOTAL", "INITIAL")}
+            self.data |= {f"{self.prefix}-{number}-{self.model._meta.pk.name}": key for number, key in enumerate(keys)}
+
+
 class ScopedInline(ScopedToShop):
     """A table within a page. Without `rights` of its own, whoever may see and change the page may do so here, too."""
 
     extra = 0
     is_read_only = False
+    # How many rows its page can add to those that it shows.
+    max_new_rows = 100
 
     @classmethod
     def take_rights(cls, of_page: Mapping[str, Right]) -> None:
@@ -132,6 +145,7 @@ class ShopScopedStackedInline(ScopedInline, StackedInline):
 class ReadOnlyInline(ShopScopedTabularInline):
     """Rows that are only shown."""
 
+    formset = ShownFormSet
     is_read_only = True
     related = ("shop",)
     can_delete = False
@@ -159,7 +173,7 @@ def choices_of(model: type[models.Model], request: HttpRequest, site: admin.Admi
 
 def bind(form: type[ShopScopedForm], request: Any) -> type[ShopScopedForm]:
     """Set shop, time and what the sent page showed on the form class, which Django created for this request."""
-    form.shop, form.now = request.shop, request.now
+    form.shop, form.now, form.is_held = request.shop, request.now, getattr(request, "is_held", False)
     if request.method == "POST" and shown_fields.NAME in request.POST:
         if not hasattr(request, "shown_fields"):
             request.shown_fields = shown_fields.read(request.POST[shown_fields.NAME])

@@ -1,52 +1,26 @@
-"""Confirmation of identity: pages of the admin that ask for the password or the second factor again, in case somebody
-else uses the open browser. A confirmation is valid for a quarter of an hour.
+"""Confirmation of identity: requests to the admin that can move money, personal data or identity ask for the password
+or the second factor again, in case somebody else uses the open browser. A confirmation is valid for a quarter of an
+hour.
 
-One table lists the pages, by URL name.
+What a request can move is declared with each page and action (`admin_parts.Moves`). What declares nothing asks, too.
 """
 
-from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from django.contrib import messages
+from django.contrib import admin, messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
+from storefront.staff import held_forms
 from storefront.staff.admin_base import is_htmx
+from storefront.staff.admin_parts import Moves
 from storefront.staff.staff_sessions import staff_session_of
 
-ALWAYS, WRITING = "always", "writing"
-
-# The first matching pattern decides. ALWAYS: opening the form asks already; WRITING: only sending it does.
-NEEDS_CONFIRMATION: list[tuple[str, str]] = [
-    # Tokens and secrets.
-    ("shops_apitoken_add", ALWAYS),
-    ("shops_apitoken_*", WRITING),
-    ("apps_installation_rotate_*", ALWAYS),
-    ("apps_installation_*", WRITING),
-    # Staff and invitations.
-    ("shops_staff*_add", ALWAYS),
-    ("shops_staff*", WRITING),
-    # Permissions of apps, and scripts.
-    ("apps_app_add", ALWAYS),
-    ("apps_app_install", ALWAYS),
-    ("apps_app_rotate_secret", ALWAYS),
-    ("apps_app_*", WRITING),
-    ("apps_allowedscripthost_*", WRITING),
-    ("apps_*_allow", ALWAYS),
-    ("apps_scripttag_*", WRITING),
-    # Money.
-    ("orders_order_refund", ALWAYS),
-    ("gift_cards_giftcard_add", ALWAYS),
-    ("gift_cards_giftcard_*", WRITING),
-    # Personal data.
-    ("privacy_datarequest_download", ALWAYS),
-    ("privacy_datarequest_erase", ALWAYS),
-    ("privacy_datarequest_make_export", ALWAYS),
-    # The person's own second factors and sessions.
-    ("security_add", ALWAYS),
-    ("security_*", WRITING),
-]
+# Pages that are opened to look at something, too: these ask only when their form is sent. A page that is there for one
+# action asks when it is opened, so that nothing is filled in before.
+LOOKED_AT = ("_change", "_changelist")
+FORMS = ("_add", "_change")
 # URLs that only accept POST. After a confirmation for one of them, the security page is shown.
 _POSTS_ONLY = {"security_remove", "security_codes", "security_end"}
 ASK_AGAIN = "Thank you for confirming. Please repeat the action: it was not carried out."
@@ -54,22 +28,29 @@ ASK_AGAIN = "Thank you for confirming. Please repeat the action: it was not carr
 
 def must_confirm(request: Any) -> bool:
     """Returns True if this request needs a confirmation and the session has no recent one."""
-    when = confirmation_of(request.resolver_match.url_name or "")
-    if when is None or (when == WRITING and request.method in ("GET", "HEAD", "OPTIONS")):
+    if not can_move_something(request):
         return False
     row = staff_session_of(request)
     return row is None or not row.is_confirmed(request.now)
 
 
-def confirmation_of(url_name: str) -> str | None:
-    """ALWAYS, WRITING, or None for a page that needs no confirmation."""
-    return next((when for pattern, when in NEEDS_CONFIRMATION if fnmatchcase(url_name, pattern)), None)
+def can_move_something(request: Any) -> bool:
+    name = request.resolver_match.url_name
+    if name is None:
+        # A row's old address, which redirects, and addresses without a page.
+        return False
+    method = request.method if name.endswith(LOOKED_AT) else "POST"
+    # A list with actions above and below its rows sends the choices of both.
+    chosen = request.POST.getlist("action") or [""]
+    return any(admin.site.moved_by(name, method, each) != Moves.NOTHING for each in chosen)  # type: ignore[attr-defined]
 
 
 def ask_to_confirm(request: Any) -> HttpResponse:
-    """Redirect to the page that asks for the confirmation and then redirects back. Posted data is not kept; the browser
-    opens a dialog again as it was filled in (`admin.js`)."""
+    """Redirect to the page that asks for the confirmation and then redirects back. The form of a page is shown again as
+    it was filled in (`held_forms`); a dialog is opened again so by the browser (`admin.js`)."""
     wrote = request.method not in ("GET", "HEAD")
+    if wrote and not is_htmx(request) and request.resolver_match.url_name.endswith(FORMS):
+        held_forms.hold(request)
     back = _page_shown(request) if is_htmx(request) else request.get_full_path() if not wrote else _form_of(request)
     given = {"next": back} | ({"again": "1"} if wrote else {})
     url = f"{reverse('admin:confirm')}?{urlencode(given)}"

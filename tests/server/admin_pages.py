@@ -87,5 +87,5 @@ PAGES: dict[str, dict[str, str]] = {
     "documents_invoicesettings": {"view": "o", "change": "o"},
     "payments_payment": {"view": "omr"},
     "gift_cards_giftcard": {"view": "omr", **dict.fromkeys(["add", "resend", "expiry", "disable", "enable"], "om")},
-    "payments_provideraccount": {**OWNERS, "check_connection": "o"},
+    "payments_provideraccount": {**OWNERS, "check_connection": "o", "undo": "o"},
 }

@@ -1,19 +1,34 @@
 """Every address of the admin declares what a request to it can move; what moves nothing is the exception."""
 
-import pytest
-from django.contrib import admin
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
 
+import pytest
+import time_machine
+from django.apps import apps
+from django.contrib import admin
+from django.contrib.sessions.models import Session
+from django.db import transaction
+from django.urls import reverse
+
+from storefront.shops.models import Shop, StaffSession, User
 from storefront.staff.admin_parts import Moves
-from tests.server.test_admin_rights import addresses
+from tests.server.admin_pages import PAGES
+from tests.server.test_admin_rights import addresses, page_of, row_of
+from tests.shops.factories import NOW
+from tests.staff import open_desk
 
 MONEY, PERSONAL_DATA, IDENTITY = "money", "personal data", "identity"
 # What can move something, by the form or action behind a POST.
 MOVED = {
     MONEY: {
         *("shops_shop_change", "documents_invoicesettings_change", "gift_cards_giftcard_add"),
-        *(f"payments_provideraccount_{form}" for form in ("add", "change", "delete")),
+        *(f"payments_provideraccount_{form}" for form in ("add", "change", "delete", "undo")),
         *(f"gift_cards_giftcard_{deed}" for deed in ("resend", "expiry", "disable", "enable")),
         *(f"orders_order_{deed}" for deed in ("mark_paid", "refund", "cancel")),
+        *(f"pricing_discount_{form}" for form in ("add", "change", "delete")),
+        *(f"pricing_discount_{deed}" for deed in ("generate", "download_codes", "import_codes")),
     },
     PERSONAL_DATA: {
         *(f"customers_customer_{deed}" for deed in ("add", "change", "delete", "export_csv", "personal_data")),
@@ -75,3 +90,74 @@ def test_deleting_chosen_rows_moves_what_deleting_one_does():
         for name in ("customers_customer", "catalogue_brand")
     }
     assert chosen == {"customers_customer": Moves.PERSONAL_DATA, "catalogue_brand": Moves.NOTHING}
+
+
+# These are for people who are not signed in, and ask for a proof of their own.
+ASK_OTHERWISE = {"admin_password_reset", "password_reset_confirm", "invitation", "enrol"}
+# Their form is the page on which the row is looked at, so only sending it asks.
+LOOKED_AT = ("_change", "_changelist")
+FORM = {"post": "yes", "_form_submitted": "on", "id": "1", "_save": "1"}
+
+
+def sent(shop: Shop) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Method, URL and form of all requests that can move something."""
+    rows = {page: row_of(page, shop) for page in PAGES}
+    for name, pattern in addresses():
+        if name and admin.site.moved_by(name, "POST") != Moves.NOTHING and name not in ASK_OTHERWISE:
+            page = next((page for page in PAGES if name.startswith(f"{page}_")), "")
+            url = reverse(f"admin:{name}", args=[rows[page].pk] if "object_id" in pattern else [])
+            yield "post", url, FORM
+            if not name.endswith(LOOKED_AT):
+                yield "get", url, {}
+    for page, row in rows.items():
+        url, chosen = reverse(f"admin:{page}_changelist"), {"_selected_action": [row.pk], "post": "yes"}
+        for action in ["delete_selected", *(page_of(page).actions or ())]:
+            if admin.site.moved_by(f"{page}_changelist", "POST", action) != Moves.NOTHING:
+                yield "post", url, chosen | {"action": action}
+                # As the second of two lists of actions, and as one that is chosen over a harmless one.
+                yield "post", url, chosen | {"action": [action, ""], "index": "0"}
+
+
+def is_asked(desk: Any, method: str, url: str, form: dict[str, Any]) -> bool:
+    answer = getattr(desk, method)(url, form)
+    return answer.status_code == 302 and answer["Location"].startswith("/admin/confirm/?next=")
+
+
+def everything() -> dict[str, list[Any]]:
+    """All rows of all tables but of the sessions."""
+    models = [model for model in apps.get_models() if model not in (Session, StaffSession)]
+    return {model._meta.label: list(model._base_manager.order_by("pk").values()) for model in models}
+
+
+@pytest.fixture
+def clock() -> Iterator[Any]:
+    with time_machine.travel(NOW, tick=False) as clock:
+        yield clock
+
+
+@pytest.mark.slow
+def test_with_an_old_confirmation_nothing_moves(shop, clock):
+    desk = open_desk(User.objects.create_superuser("operator", "op@example.com", "lighthouse-1"), shop)
+    requests = list(sent(shop))
+    clock.shift(timedelta(minutes=15, seconds=-1))
+    for request in requests:
+        with transaction.atomic():
+            assert not is_asked(desk, *request), request
+            transaction.set_rollback(True)
+    clock.shift(timedelta(seconds=1))
+    before = everything()
+    assert len(requests) > 130
+    for request in requests:
+        assert is_asked(desk, *request), request
+    assert everything() == before
+
+
+@pytest.mark.slow
+def test_with_an_old_confirmation_all_other_pages_open(shop, clock):
+    desk = open_desk(User.objects.create_superuser("operator", "op@example.com", "lighthouse-1"), shop)
+    clock.shift(timedelta(minutes=15))
+    for page in PAGES:
+        row = row_of(page, shop)
+        for view in ("changelist", "change", "history"):
+            url = reverse(f"admin:{page}_{view}", args=[] if view == "changelist" else [row.pk])
+            assert not is_asked(desk, "get", url, {}), url

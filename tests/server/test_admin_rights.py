@@ -87,6 +87,7 @@ LEAVING = {
         "send_password_reset",
         "send_sample",
         "send_test",
+        "undo",
         "uninstall",
         "use_standard",
         "withdraw",

@@ -73,7 +73,8 @@ def _put(values: dict[str, Any], field: Any, name: str, value: Any) -> None:
     if hasattr(widget, "posted"):
         values.update(widget.posted(name, value or []))
     elif isinstance(widget, MultiWidget):
-        for number, part in enumerate(widget.decompress(value)):
+        # What was sent is a list already.
+        for number, part in enumerate(value if isinstance(value, list) else widget.decompress(value)):
             values[f"{name}_{number}"] = part or ""
     elif value is True:
         values[name] = "on"

@@ -1,43 +1,32 @@
-"""What staff confirm again, at every URL that the table names, and at those that it must name."""
+"""How staff confirm who they are, and what happens to what they had sent. `tests/server/test_admin_moves.py` walks all
+that asks for it."""
 
 from datetime import timedelta
 
 import pytest
-from django.contrib import admin
+from django.contrib.sessions.models import Session
 from django.urls import reverse
 
 from storefront.apps.models import AllowedScriptHost, BlockedScript
+from storefront.documents.models import InvoiceSettings
 from storefront.installations.models import Installation
+from storefront.kit import clock
 from storefront.payments import actions as payments
-from storefront.payments.models import Refund
-from storefront.shops.models import ApiToken, StaffMember, StaffSession
-from storefront.staff import confirmation
+from storefront.payments.models import ProviderAccount, Refund
+from storefront.pricing.models import Discount
+from storefront.shops.models import ApiToken, AuditEntry, StaffMember, StaffSession
 from storefront.staff.second_factor import new_recovery_codes
 from tests.catalogue.factories import make_product
 from tests.factories.apps import install, make_app
 from tests.orders.factories import make_order, sale_line
 from tests.shops.factories import NOW
-from tests.staff import admin_url, make_staff, open_desk
+from tests.staff import admin_url, form_values, make_staff, open_desk
 from tests.staff.authenticators import SoftKey, code_of, options_of
-from tests.staff.signing_in import KEY, admin_urls, give_app
+from tests.staff.signing_in import KEY, give_app
 
 pytestmark = [pytest.mark.any_database, pytest.mark.slow]
 
 PASSWORD = "lighthouse-1"
-# Forms that open something: looking at them asks already. The others ask when something is sent.
-ASKS_TO_LOOK = {
-    *("shops_apitoken_add", "shops_staffmember_add", "apps_app_add", "apps_app_install", "apps_app_rotate_secret"),
-    *("apps_installation_rotate_token", "apps_installation_rotate_secret", "orders_order_refund", "security_add"),
-    *("apps_blockedscript_allow", "apps_scripttag_allow", "privacy_datarequest_download"),
-    *("privacy_datarequest_erase", "privacy_datarequest_make_export"),
-}
-ASKS_TO_WRITE = {
-    *("shops_apitoken_change", "shops_apitoken_revoke", "shops_apitoken_changelist"),
-    *("shops_staffmember_change", "shops_staffmember_delete", "shops_staffmember_end_sessions"),
-    *("apps_app_change", "apps_installation_change", "apps_installation_uninstall", "apps_installation_end_old_tokens"),
-    *("apps_scripttag_add", "apps_scripttag_change", "apps_scripttag_delete"),
-    *("apps_allowedscripthost_add", "security_remove", "security_codes", "security_end"),
-}
 
 
 @pytest.fixture
@@ -59,49 +48,6 @@ def stale(desk, clock):
 
 def asks(answer) -> bool:
     return answer.status_code == 302 and answer["Location"].startswith("/admin/confirm/?next=")
-
-
-@pytest.fixture
-def urls():
-    return dict(admin_urls())
-
-
-def test_sensitive_pages_ask_for_confirmation(stale, urls):
-    for name in ASKS_TO_LOOK | ASKS_TO_WRITE:
-        assert asks(stale.post(urls[name])), name
-        assert asks(stale.get(urls[name])) == (name in ASKS_TO_LOOK), name
-
-
-@pytest.mark.parametrize("name", sorted(ASKS_TO_LOOK | ASKS_TO_WRITE))
-def test_no_page_asks_shortly_after_the_sign_in(desk, urls, name, clock):
-    clock.shift(timedelta(minutes=15, seconds=-1))
-    assert not asks(desk.get(urls[name]))
-    assert not asks(desk.post(urls[name]))
-
-
-def test_other_pages_do_not_ask(stale, urls):
-    for name, url in urls.items():
-        if name not in ASKS_TO_LOOK and confirmation.confirmation_of(name) != confirmation.ALWAYS:
-            assert not asks(stale.get(url)), name
-
-
-def test_every_pattern_matches_a_page(urls):
-    """A page that gets another name must not lose its question. Invitations are a page of their own where there are
-    any."""
-    from fnmatch import fnmatchcase
-
-    for pattern, _when in confirmation.NEEDS_CONFIRMATION:
-        if "invitation" not in pattern:
-            assert any(fnmatchcase(name, pattern) for name in urls), pattern
-
-
-def test_everything_done_with_tokens_staff_and_apps_asks(urls):
-    for model in admin.site._registry:
-        label = f"{model._meta.app_label}_{model._meta.model_name}"
-        if label in ("shops_apitoken", "shops_staffmember", "apps_app", "apps_installation", "apps_scripttag"):
-            for name in urls:
-                if name.startswith(f"{label}_") and not name.endswith(("_history", "_search")):
-                    assert confirmation.confirmation_of(name), name
 
 
 class TestConfirming:
@@ -274,3 +220,85 @@ class TestNothingIsHalfDone:
         url = reverse("admin:apps_installation_rotate_token", args=[installation.pk])
         assert asks(stale.post(url))
         assert ApiToken.objects.filter(installation_id=installation.pk).count() == 1
+
+
+class TestFormsComeBack:
+    """Filled as they were, and saved only when their button is pressed again."""
+
+    def interrupted(self, desk, url, form):
+        """The page after the person was asked for a confirmation, and gave it."""
+        asked = desk.post(url, form)
+        assert asks(asked)
+        return desk.post(asked["Location"], {"password": PASSWORD}, follow=True)
+
+    def test_a_discount_with_its_codes(self, stale, shop):
+        url = reverse("admin:pricing_discount_add")
+        form = form_values(stale_page(stale, url)) | {
+            "name": "All of it",
+            "needs_code": "on",
+            "kind": "percent",
+            "value": "100",
+            "is_active": "on",
+            "codes-TOTAL_FORMS": "1",
+            "codes-0-code": "FREE",
+            "codes-0-use_limit": "7",
+        }
+        page = self.interrupted(stale, url, form)
+        assert not Discount.objects.exists()
+        assert page.redirect_chain[-1][0] == url
+        assert "it was not carried out" in page.content.decode()
+        again = form_values(page)
+        assert {name: str(again[name]) for name in form} == {name: str(value) for name, value in form.items()}
+        # Looking at the page once more shows an empty form, and the one that came back can be saved.
+        assert form_values(stale.get(url))["name"] == ""
+        stale.post(url, again)
+        assert Discount.objects.get().codes.get().use_limit == 7
+
+    def test_bank_details_and_keys_of_a_provider(self, stale, shop):
+        bank, account = (
+            InvoiceSettings.objects.create(shop=shop),
+            ProviderAccount.objects.create(shop=shop, provider="stripe"),
+        )
+        keys = {"secret_key": "sk_test_of_somebody_else", "publishable_key": "pk_test_1", "webhook_secret": "whsec_1"}
+        for row, given in ((bank, {"bank": "DE00 1234"}), (account, keys)):
+            url = admin_url(row, "change")
+            page = self.interrupted(stale, url, form_values(stale.get(url)) | given)
+            shown = form_values(page)
+            assert {name: shown[name] for name in given} == given
+            row.refresh_from_db()
+            assert (bank.bank, account.sealed) == ("", None)
+            StaffSession.objects.update(confirmed_at=NOW)
+        assert "sk_test" not in repr([session.get_decoded() for session in Session.objects.all()])
+
+    def test_customers_and_orders_are_downloaded_after_the_confirmation(self, stale):
+        for name in ("orders_order", "customers_customer"):
+            StaffSession.objects.update(confirmed_at=NOW)
+            asked = stale.get(reverse(f"admin:{name}_export_csv"))
+            assert asks(asked)
+            assert AuditEntry.objects.filter(action__endswith=".exported").count() == 0
+            answer = stale.post(asked["Location"], {"password": PASSWORD})
+            assert answer["Location"] == reverse(f"admin:{name}_export_csv")
+
+    def test_nobody_else_gets_the_form(self, stale, shop, other_shop, clock, anna):
+        url = reverse("admin:pricing_discount_add")
+        form = form_values(stale_page(stale, url)) | {"name": "All of it"}
+        asked = stale.post(url, form)
+        # Neither before the confirmation, nor in another shop, nor later.
+        assert asks(stale.get(url))
+        StaffMember.objects.create(shop=other_shop, user=anna, role="owner")
+        stale.post(reverse("admin:switch_shop"), {"shop": other_shop.pk})
+        assert form_values(stale.post(asked["Location"], {"password": PASSWORD}, follow=True))["name"] == ""
+        clock.shift(timedelta(minutes=15))
+        asked = stale.post(url, form)
+        clock.shift(timedelta(minutes=15))
+        assert form_values(stale.post(asked["Location"], {"password": PASSWORD}, follow=True))["name"] == ""
+
+
+def stale_page(desk, url):
+    """The page as it was opened before the confirmation became old."""
+    confirmed = list(StaffSession.objects.values_list("pk", "confirmed_at"))
+    StaffSession.objects.update(confirmed_at=clock.now())
+    page = desk.get(url)
+    for pk, at in confirmed:
+        StaffSession.objects.filter(pk=pk).update(confirmed_at=at)
+    return page

@@ -3,10 +3,11 @@
 from typing import Any
 
 from storefront.catalogue.admin_pages.forms import BundleItemForm, OptionForm, RelatedProductForm
-from storefront.catalogue.admin_pages.rows import MAX_ROWS, choice_names
+from storefront.catalogue.admin_pages.rows import choice_names
 from storefront.catalogue.admin_pages.variant_forms import VariantFormSet, VariantRowForm
 from storefront.catalogue.models import BundleItem, Option, OptionValue, Product, RelatedProduct, Variant
 from storefront.staff.admin_scope import ShopScopedTabularInline
+from storefront.staff.form_rows import MAX_ROWS_OF_FIELD
 
 
 class VariantInline(ShopScopedTabularInline):
@@ -18,6 +19,8 @@ class VariantInline(ShopScopedTabularInline):
     slot = "variants"
     template = "catalogue/admin/variants.html"
     per_page = 100
+    # As many as `variants.js` makes of the choices.
+    max_new_rows = 250
     related = ("image",)
     fields = ["name", "option_values", "sku", "price", "compare_price", "stock_qty", "allow_backorders", "is_active"]
 
@@ -73,7 +76,8 @@ def names_of_form(request: Any, product: Product | None) -> list[str]:
     """The names of the choices in the form that was sent, else those of the product."""
     rows = str(request.POST.get("choices-rows", ""))
     if rows.isascii() and rows.isdigit():
-        return [request.POST.get(f"choices-{number}-name", "").strip() for number in range(min(int(rows), MAX_ROWS))]
+        numbers = range(min(int(rows), MAX_ROWS_OF_FIELD))
+        return [request.POST.get(f"choices-{number}-name", "").strip() for number in numbers]
     return choice_names(product, option_values_of(product)) if product else []
 
 

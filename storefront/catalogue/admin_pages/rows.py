@@ -9,10 +9,9 @@ from django import forms
 
 from storefront.catalogue.models import Product
 from storefront.shops.languages import CHOICES, OTHER
+from storefront.staff.form_rows import MAX_ROWS_OF_FIELD
 
 Row = dict[str, str]
-# Rows that are read from a form.
-MAX_ROWS = 500
 _BAR = re.compile(r"(?<!\\)\|")
 
 LANGUAGES = [(code, name) for code, name in CHOICES if code != OTHER]
@@ -53,7 +52,7 @@ class RowsWidget(forms.Widget):
             return None
         rows = (
             {column.name: data.get(f"{name}-{number}-{column.name}", "").strip() for column in self.columns}
-            for number in range(min(int(count), MAX_ROWS))
+            for number in range(min(int(count), MAX_ROWS_OF_FIELD))
         )
         return list(rows)
 

@@ -24,6 +24,7 @@ from storefront.exports.jobs import delete_old_exports, give_up_silent_exports
 from storefront.gift_cards.jobs import queue_due_cards
 from storefront.listing.jobs import queue_due_counts
 from storefront.orders.file_sweeps import delete_unused_files, give_added_files
+from storefront.payments.accounts import delete_replaced
 from storefront.payments.jobs import ask_providers, delete_old_drafts, end_expired_drafts, pay_back_refunds
 from storefront.privacy.jobs import delete_old_requests, resume_silent_requests
 from storefront.product_files.jobs import delete_old_cleaned_texts, give_up_silent_imports
@@ -96,6 +97,7 @@ DATABASE_SWEEPS = [
     Sweep("invoices to issue", timedelta(seconds=5), issue_due_documents, limit=20),
     Sweep("expired drafts", timedelta(minutes=1), end_expired_drafts),
     Sweep("old drafts", timedelta(hours=1), delete_old_drafts),
+    Sweep("replaced settings of providers", timedelta(hours=1), delete_replaced),
     Sweep("abandoned checkouts", timedelta(hours=1), delete_abandoned_checkouts),
     Sweep("interrupted imports", timedelta(minutes=1), give_up_silent_imports),
     Sweep("interrupted exports", timedelta(minutes=1), give_up_silent_exports),

@@ -1,0 +1,94 @@
+"""Mails to the owners of a shop about entries of its log after which money or data could go to somebody else.
+
+They say who did it, from where, and how it is undone. They contain no secrets, and no links that change anything.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.template.loader import render_to_string
+from django_tasks import task
+
+from storefront.kit.format import format_time
+from storefront.kit.queues import MAILS
+from storefront.shops import mail
+from storefront.shops.audit_models import AuditEntry
+from storefront.shops.models import Shop, StaffMember
+
+
+@dataclass(frozen=True)
+class Notice:
+    """`undo` is what to do on which page. With `columns`, only entries in which one of these changed are mailed."""
+
+    subject: str
+    undo: str
+    columns: frozenset[str] = frozenset()
+
+
+_DOMAINS = "Remove the domain, or ask the operator to confirm it again, at Settings > Domains."
+_PROVIDERS = (
+    "Open the provider at Settings > Payment providers: for 24 hours, “Undo the new settings” there brings the earlier"
+    " ones back."
+)
+_STAFF = "Change or remove the person at Settings > Staff, or withdraw the invitation there."
+_EXPORT = "What was downloaded cannot be called back. Change the role of whoever did it at Settings > Staff."
+NOTICES = {
+    "provider_account.created": Notice("Payment provider added", "Remove it at Settings > Payment providers."),
+    "provider_account.updated": Notice("Settings of a payment provider changed", _PROVIDERS),
+    "provider_account.restored": Notice(
+        "Settings of a payment provider restored", "Enter the right ones at Settings > Payment providers."
+    ),
+    "provider_account.deleted": Notice("Payment provider removed", f"Add it again. {_PROVIDERS}"),
+    "invoice_settings.updated": Notice(
+        "Bank details or seller of invoices changed",
+        "Enter the right ones at Settings > Invoices.",
+        frozenset({"bank", "legal_name", "address", "vat_id"}),
+    ),
+    "shop.updated": Notice(
+        "Address or ways to pay of the shop changed",
+        "Enter the right ones at Settings > Shop. The audit log has the old ones.",
+        frozenset({"email", "order_emails", "payment_methods", "manual_payment_instructions", "domain", "base_url"}),
+    ),
+    "domain.created": Notice("Further domain asked for", _DOMAINS),
+    "domain.confirmed": Notice("Further domain confirmed", _DOMAINS),
+    "domain.deleted": Notice("Further domain removed", _DOMAINS),
+    "staff.invited": Notice("Somebody invited to the staff", _STAFF),
+    "staff.added": Notice("Somebody joined the staff", _STAFF),
+    "staff.role_changed": Notice("Role of a staff member changed", _STAFF),
+    "staff.removed": Notice("Staff member removed", "Invite them again at Settings > Staff."),
+    "orders.exported": Notice("Orders exported", _EXPORT),
+    "customers.exported": Notice("Customers exported", _EXPORT),
+    "data_request.downloaded": Notice("Personal data of a customer downloaded", _EXPORT),
+}
+
+
+def notify_owners(shop: Shop, entries: Iterable[AuditEntry]) -> None:
+    """Queue a mail to each owner for each of these entries that has a notice, in the transaction of the entries."""
+    mailed = [entry for entry in entries if is_mailed(entry)]
+    if not mailed:
+        return
+    owners = StaffMember.objects.filter(shop=shop, role=StaffMember.Role.OWNER, user__is_active=True)
+    for email in owners.order_by("pk").values_list("user__email", flat=True):
+        for entry in mailed:
+            who = entry.actor_name or entry.get_actor_kind_display()
+            at = format_time(entry.at, "UTC")
+            send_notice.enqueue(shop.pk, email, entry.action, entry.object_name, who, entry.place, at)
+
+
+def is_mailed(entry: AuditEntry) -> bool:
+    notice = NOTICES.get(entry.action)
+    changed = {*(entry.before or {}), *(entry.after or {})}
+    return notice is not None and (not notice.columns or not notice.columns.isdisjoint(changed))
+
+
+@task(queue_name=MAILS)
+def send_notice(
+    shop_id: int, email: str, action: str, about: str, who: str, place: str, at: str, tries: int = 0
+) -> None:
+    shop = Shop.objects.filter(pk=shop_id).first()
+    if shop is not None and action in NOTICES:
+        notice, context = NOTICES[action], {"shop": shop, "about": about, "who": who, "place": place, "at": at}
+        text = render_to_string("shops/mail/owner_notice.txt", {**context, "notice": notice})
+        written = mail.message(shop=shop, to=email, subject=f"{notice.subject}: {shop.name}", text=text)
+        given = (shop_id, email, action, about, who, place, at)
+        mail.send(written, *given, what="owner_notice", task=send_notice, tries=tries)

@@ -1,0 +1,90 @@
+"""Bounds of the tables within a page's form. Each row that a form claims to have costs milliseconds, even if it was not
+sent, so a small form could occupy a process for minutes.
+
+A table takes the rows that it shows, and so many new ones as somebody enters at once (`ScopedInline.max_new_rows`).
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from django.contrib.admin.utils import unquote
+from django.db.models import Model
+from django.forms.models import _get_foreign_key
+
+from storefront.staff.admin_forms import possible_id
+
+# Rows of a field that consists of rows, such as the translations of a product.
+MAX_ROWS_OF_FIELD = 500
+# The count of a table's rows, or a row's id. A table within a row of a table has the number of that row in its name.
+_FIELD = re.compile(r"(?P<table>[a-z_]+)(?:-[0-9]+-(?P<inner>[a-z_]+))?-(?P<kind>[A-Z_]+_FORMS|rows|[0-9]+-id)")
+NO_NUMBER = "Nothing was saved: the form counts its rows with something that is not a number."
+NO_ID = "Nothing was saved: the form names a row that cannot exist."
+TOO_MANY = "Nothing was saved: {:,} {} are too many for this page. It takes at most {:,}; save some first, then others."
+
+Key = tuple[str, str]
+
+
+def mend_rows(page: Any, request: Any, object_id: str | None) -> list[str]:
+    """Replace counts and ids in the posted form that the page cannot take. Returns what was wrong with them, in words;
+    the form is then to be shown again, and not to be saved."""
+    tables = dict(_tables(page.inlines, page.model))
+    row_id = possible_id(page.model, unquote(object_id)) if object_id else None
+    posted, problems = request.POST.copy(), []
+    counts: dict[Key, dict[str, int]] = {}
+    for name in list(posted):
+        found = _FIELD.fullmatch(name)
+        if not found:
+            continue
+        key, value = (found["table"], found["inner"] or ""), posted[name]
+        if found["kind"].endswith("-id"):
+            if value and key in tables and not _can_be_an_id(tables[key][0].model, value):
+                posted[name] = ""
+                problems.append(NO_ID)
+        elif not (value.isascii() and value.isdigit() and len(value) < 7):
+            posted[name] = "0"
+            problems.append(NO_NUMBER)
+        elif found["kind"] in ("TOTAL_FORMS", "rows"):
+            counts.setdefault(key, {})[name] = int(value)
+    for key, each in counts.items():
+        claimed = sum(each.values())
+        most = _most(tables.get(key), claimed, request, row_id)
+        if claimed > most:
+            problems.append(TOO_MANY.format(claimed, _title(tables.get(key)), most))
+            for name, count in each.items():
+                posted[name] = str(min(count, most))
+                most -= min(count, most)
+    if problems:
+        request.POST = posted
+    return list(dict.fromkeys(problems))
+
+
+def _tables(inlines: Iterable[Any], parent: type[Model], within: Key | None = None) -> Iterator[tuple[Key, Any]]:
+    """By the name of each table in the form: its class, and the lookup of its rows by the page's row."""
+    for inline in inlines:
+        column: Any = _get_foreign_key(parent, inline.model, fk_name=inline.fk_name)
+        name = column.remote_field.get_accessor_name(model=inline.model).replace("+", "")
+        key, lookup = ((within[0], name), f"{column.name}__{within[1]}") if within else ((name, ""), column.name)
+        yield key, (inline, lookup)
+        if not within:
+            yield from _tables(getattr(inline, "inlines", ()), inline.model, (name, column.name))
+
+
+def _can_be_an_id(model: type[Model], text: str) -> bool:
+    id = possible_id(model, text)
+    return id is not None and not (isinstance(id, int) and id < 1)
+
+
+def _title(table: Any) -> str:
+    return str(table[0].verbose_name_plural or table[0].model._meta.verbose_name_plural) if table else "rows"
+
+
+def _most(table: Any, claimed: int, request: Any, row_id: Any) -> int:
+    """How many rows the table can take; only counted where that matters."""
+    if table is None:
+        return MAX_ROWS_OF_FIELD
+    inline, lookup = table
+    if claimed <= inline.max_new_rows or row_id is None:
+        return inline.max_new_rows
+    shown = inline.model._base_manager.filter(**{inline.shop_lookup: request.shop.pk, lookup: row_id}).count()
+    return inline.max_new_rows + min(shown, inline.per_page or shown)
