@@ -37,7 +37,7 @@ class ShopWithPaymentsForm(ShopForm):
 class ShopWithPaymentsAdmin(ShopAdmin):
     form = ShopWithPaymentsForm
     fieldsets: Any = layout(
-        "name email country timezone language currency",
+        "name email sender country timezone language currency",
         "Payment: payment_methods manual_payment_instructions gift_card_expiry_days",
         "New orders: tells_of_orders order_emails",
         "Web address: domain base_url is_active",

@@ -237,6 +237,8 @@ globals().update(environment.email())
 # Seconds that a mail server may take for each step; a silent one would stop the worker's other tasks.
 EMAIL_TIMEOUT = 20
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = environment.text("STOREFRONT_EMAIL_FROM", "storefront@localhost")
+# What SPF records must contain to allow the mail server, and the selector of its DKIM key (staff/mail_records.py).
+EMAIL_SPF, EMAIL_DKIM = environment.text("STOREFRONT_EMAIL_SPF", ""), environment.text("STOREFRONT_EMAIL_DKIM", "")
 
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["default", MAILS, FILES]}}
 

@@ -16,6 +16,7 @@ from storefront.content.models import MailText
 from storefront.shops import mail
 from storefront.shops.places import origin_of
 from storefront.shops.rights import Right
+from storefront.shops.senders import is_proved
 from storefront.staff import shown_fields
 from storefront.staff.admin_base import ShopScopedAdmin
 from storefront.staff.admin_forms import ShopScopedForm
@@ -117,7 +118,12 @@ class MailTextAdmin(ShopScopedAdmin):
             context |= {
                 "shown": shown,
                 "kind": kind,
-                "sender": {"name": name, "email": email, "shop_email": request.shop.email},
+                "sender": {
+                    "name": name,
+                    "email": email,
+                    "shop_email": request.shop.email,
+                    "is_own": is_proved(request.shop),
+                },
                 "not_sent": "" if mail.is_sent() else NOT_SENT,
                 "placeholders": [
                     {"name": f"{{{name}}}", "meaning": meaning, "is_required": name in kind.required}
