@@ -118,12 +118,8 @@ class MailTextAdmin(ShopScopedAdmin):
             context |= {
                 "shown": shown,
                 "kind": kind,
-                "sender": {
-                    "name": name,
-                    "email": email,
-                    "shop_email": request.shop.email,
-                    "is_own": is_proved(request.shop),
-                },
+                "sender": {"name": name, "email": email},
+                "is_own_sender": is_proved(request.shop),
                 "not_sent": "" if mail.is_sent() else NOT_SENT,
                 "placeholders": [
                     {"name": f"{{{name}}}", "meaning": meaning, "is_required": name in kind.required}
