@@ -12,7 +12,7 @@ from django.core.mail import EmailMessage, EmailMultiAlternatives
 from django_tasks.base import Task
 
 from storefront.kit import clock
-from storefront.shops import senders
+from storefront.shops import quotas, senders
 from storefront.shops.mail_html import html_of
 from storefront.shops.models import Shop
 
@@ -59,15 +59,25 @@ def message(
         reply_to=[own] if own and not is_own else None,
         headers=dict(HEADERS),
     )
+    mail.shop_id = shop.pk if shop else None  # type: ignore[attr-defined]
     mail.attach_alternative(html_of(shop, name=name, text=text, pictures=pictures, links=links), "text/html")
     return mail
 
 
 def send(mail: EmailMessage, *arguments: Any, what: str, task: Task, tries: int) -> bool:
     """Send the mail. If that fails, the `task` is enqueued for the time of the next try, with its `arguments` and the
-    number of tries. Returns False if the mail was not sent."""
+    number of tries. Returns False if the mail was not sent.
+
+    A mail beyond the shop's quota waits for the next hour, as if it had not been tried."""
+    now, shop_id = clock.now(), getattr(mail, "shop_id", None)
     try:
+        if shop_id is not None:
+            quotas.use("mails", shop_id=shop_id, now=now)
         mail.send()
+    except quotas.QuotaReached:
+        log.warning("mail_quota_reached", mail=what, shop=shop_id)
+        task.using(run_after=quotas.window_of("mails", now) + quotas.WINDOWS["mails"]).enqueue(*arguments, tries)
+        return False
     except (OSError, SMTPException) as error:
         # Only the type of the error, since its text can contain the receiver's address.
         log.warning("mail_failed", mail=what, tries=tries + 1, error=type(error).__name__)

@@ -317,6 +317,21 @@ class IdempotentAnswer(models.Model):
         return self.key
 
 
+class QuotaUse(models.Model):
+    """How much a shop has used of one of the deployment's quotas (`shops.quotas`)."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
+    kind = models.CharField(max_length=10, help_text="A key of settings.QUOTAS.")
+    since = models.DateTimeField(help_text="When the hour or day began in which these uses count.")
+    used = models.BigIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["shop", "kind"], name="quota_use_once")]
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.used}"
+
+
 class HandoverCode(models.Model):
     """A single-use code that takes a visitor from one of the shop's hosts to another (`shops/handover.py`)."""
 

@@ -115,6 +115,7 @@ STANDARD = {
     "upload": ("change", "change"),
     "upload_picture": ("change", "change"),
     "frame": ("view", "view"),
+    "prove_sender": ("change", "change"),
 }
 
 
