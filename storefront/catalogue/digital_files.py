@@ -26,7 +26,8 @@ class UnusableFile(Refusal):
 def store_file(*, shop: Shop, file: File, now: datetime) -> StoredFile:
     """Store an uploaded file, with its name cleaned. Call it outside a transaction, since the storage may be a bucket.
 
-    Raises UnusableFile, QuotaReached and `kit.storage.StorageUnavailable`. Without use by a product, it is deleted after a day.
+    Raises UnusableFile, QuotaReached and `kit.storage.StorageUnavailable`. Without use by a product, it is deleted
+    after a day.
     """
     if not file.size:
         raise UnusableFile("The file is empty.")

@@ -98,6 +98,7 @@ LEAVING = {
 ELSEWHERE = {
     "shops_staffmember_add",
     "shops_shop_changelist",
+    "shops_shop_prove_sender",
     "documents_invoicesettings_changelist",
     "pricing_taxsettings_changelist",
     "content_looks_changelist",
