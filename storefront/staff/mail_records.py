@@ -1,4 +1,4 @@
-"""Looks up what a domain says in DNS about mail from it: SPF, DKIM and DMARC (docs/emails.md)."""
+"""Looks up the DNS records by which receivers judge mails from a domain: SPF, DKIM and DMARC (docs/emails.md)."""
 
 import time
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """What is known of one kind of record, with a sentence that says what to add."""
+    """The state of one kind of record, with a sentence that names what to add."""
 
     record: str
     state: State

@@ -93,7 +93,7 @@ def proved_email(*, shop: Shop, proof: str, now: datetime) -> str:
 
 
 def check_sender(*, shop: Shop, now: datetime) -> list[Finding]:
-    """Look up what the domain of the shop's address says in DNS, within seconds. Raises RateLimited, so that one shop's
+    """Look up the DNS records of the domain of the shop's address, within seconds. Raises RateLimited, so that one shop's
     checks do not take the threads of all shops' pages."""
     for item in settings.LIMITS["domain_checks"]:
         if wait := seconds_to_wait(item, f"sender_checks:{shop.pk}"):
@@ -115,7 +115,7 @@ def allow(*, shop: Shop, now: datetime) -> None:
 
 @transaction.atomic
 def withdraw(*, shop: Shop, now: datetime) -> None:
-    """Mails come from the deployment's address again, until the shop's is proved or allowed anew."""
+    """Mails come from the deployment's address again, until the shop's is proved or allowed again."""
     Shop.objects.filter(pk=shop.pk).update(allowed_sender="", proved_sender="")
     audit.record(shop=shop, action="sender.withdrawn", object=shop, now=now)
 
