@@ -93,7 +93,7 @@ def proved_email(*, shop: Shop, proof: str, now: datetime) -> str:
 
 
 def check_sender(*, shop: Shop, now: datetime) -> list[Finding]:
-    """Look up the DNS records of the domain of the shop's address, within seconds. Raises RateLimited, so that one shop's
+    """Look up the DNS records of the address's domain, within seconds. Raises RateLimited, so that one shop's
     checks do not take the threads of all shops' pages."""
     for item in settings.LIMITS["domain_checks"]:
         if wait := seconds_to_wait(item, f"sender_checks:{shop.pk}"):
