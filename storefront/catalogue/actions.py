@@ -16,6 +16,7 @@ from storefront.catalogue.dated import sale_periods
 from storefront.catalogue.dated.plans import Entry, Plan
 from storefront.catalogue.events import Snapshot
 from storefront.catalogue.models import Category, Product, ProductSearch
+from storefront.catalogue.product_quota import check_room
 from storefront.catalogue.validation import Errors
 from storefront.kit.refusals import InvalidFields, NotFound, Refusal
 from storefront.shops.changes import publish_change
@@ -51,8 +52,9 @@ def create_product(
     """Create a product with its children, completely or not at all. Without `slug`, one is made from the name.
 
     `fields` are those of Product, references as rows or ids. See `catalogue.children` for the lists. Raises
-    InvalidFields.
+    InvalidFields and QuotaReached.
     """
+    check_room(shop)
     product = Product(shop=shop, created_at=now, updated_at=now)
     lists = Lists(categories=categories, options=options, variants=variants, media=media, bundle_items=bundle_items)
     _write_product(product, {"name": "", **rules.stock_tracking_default(fields), **fields}, slug, lists, now)
@@ -116,6 +118,7 @@ def restore_product(*, shop: Shop, product: Product, now: datetime) -> Product:
 
     Raises NotFound for a product that is not deleted or another shop's.
     """
+    check_room(shop)
     fresh = _locked(shop, product, is_deleted=True)
     if _existing(shop, Product).filter(slug=fresh.slug).exists():
         fresh.slug = unique_slug(shop, fresh.slug)

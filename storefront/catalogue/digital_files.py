@@ -10,6 +10,7 @@ from django.core.files.base import File
 from storefront.catalogue.models import DigitalFile, Product, StoredFile
 from storefront.kit.files.uploads import cleaned_name, too_large
 from storefront.kit.refusals import Refusal
+from storefront.shops import quotas
 from storefront.shops.models import Shop
 
 # A product or variant by product id and variant id.
@@ -25,13 +26,16 @@ class UnusableFile(Refusal):
 def store_file(*, shop: Shop, file: File, now: datetime) -> StoredFile:
     """Store an uploaded file, with its name cleaned. Call it outside a transaction, since the storage may be a bucket.
 
-    Raises UnusableFile and `kit.storage.StorageUnavailable`. Without use by a product, it is deleted after a day.
+    Raises UnusableFile, QuotaReached and `kit.storage.StorageUnavailable`. Without use by a product, it is deleted
+    after a day.
     """
     if not file.size:
         raise UnusableFile("The file is empty.")
     if file.size > settings.UPLOAD_BYTES:
         raise UnusableFile(too_large())
-    stored = StoredFile(shop=shop, name=cleaned_name(file.name or ""), size=file.size, created_at=now, unused_since=now)
+    quotas.use("files", shop_id=shop.pk, now=now, amount=file.size)
+    name = cleaned_name(file.name or "")
+    stored = StoredFile(shop=shop, name=name, size=file.size, created_at=now, unused_since=now)
     stored.file.save(stored.name, file, save=True)
     return stored
 

@@ -10,6 +10,7 @@ from storefront.exports.models import Export
 from storefront.kit.api.members import chosen
 from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.shops.models import Shop
+from storefront.shops.task_quota import check_tasks
 
 # Waiting and running exports of a shop.
 MAX_UNFINISHED = 2
@@ -36,6 +37,7 @@ def start_export(
     _check_names("fields", fields, (*known.listed, *known.included))
     _check_names("include", include, known.included)
     Shop.objects.select_for_update(no_key=True).get(pk=shop.pk)
+    check_tasks(shop=shop)
     if Export.objects.filter(shop=shop, finished_at=None).count() >= MAX_UNFINISHED:
         raise TooManyExports
     members = chosen(known.listed, fields, include)

@@ -11,6 +11,7 @@ from storefront.kit.storage import StorageUnavailable
 from storefront.orders.download_links import is_paid, is_refunded, is_withdrawn
 from storefront.orders.downloads import expiry, new_download
 from storefront.orders.models import Download, OrderLine
+from storefront.shops import quotas
 
 log = structlog.get_logger(__name__)
 
@@ -77,6 +78,7 @@ def _is_deleted(stored: StoredFile) -> bool:
         return False
     try:
         storage.delete(name)
+        quotas.free("files", shop_id=stored.shop_id, amount=stored.size)
     except (OSError, StorageUnavailable) as error:
         log.warning("stored_file_not_deleted", name=name, reason=str(error))
     return True

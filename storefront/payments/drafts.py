@@ -29,6 +29,7 @@ from storefront.payments.rules import YOUNG, State
 from storefront.payments.saved_methods import NOTHING_KEPT, Keeping
 from storefront.pricing.candidates import Shopper
 from storefront.pricing.redeeming import redeem
+from storefront.shops import quotas
 from storefront.shops.models import Shop
 
 _OF_DRAFT = Q(order=None, draft__state=OrderDraft.State.OPEN)
@@ -59,13 +60,15 @@ def freeze_order(*, shop: Shop, press: Press, provider: Provider | None, now: da
     the payment that is to be started.
 
     Call with the cart locked, and without an open draft of it. Raises InsufficientStock, whose message names the line
-    that is short, DiscountUsedUp, GiftCardChanged and TooManyUnpaid.
+    that is short, DiscountUsedUp, GiftCardChanged, QuotaReached and TooManyUnpaid.
     """
     sale = press.sale
     (pk,) = allocate_ids(OrderDraft, 1)
     taken = orders.take_stock_of(shop, sale.lines, now, stock_reference(pk))
     sale = redeem_uses(shop, sale, press.cart, now)
     spent = spend_cards(shop=shop, sale=sale, cart=press.cart, now=now)
+    # Late, and before the counter, since all other sales of the shop wait for this row.
+    quotas.use("orders", shop_id=shop.pk, now=now)
     if provider and sale.place:
         # Late, since all other sales of the shop wait for this row.
         orders.lock_counter(shop)

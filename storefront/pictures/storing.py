@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from os import SEEK_END
 from typing import IO
 
 from django.core.files.base import File
@@ -23,8 +24,10 @@ from storefront.catalogue.models import Media, Product
 from storefront.pictures.claiming import Job
 from storefront.pictures.models import PictureFetch, StoredPicture
 from storefront.pictures.rules import next_wait
+from storefront.shops import quotas
 from storefront.shops.changes import publish_change
 from storefront.shops.models import Shop
+from storefront.shops.quotas import QuotaReached
 
 EXTENSIONS = {"PNG": "png", "JPEG": "jpg", "WEBP": "webp", "GIF": "gif"}
 REASON_CHARACTERS = 300
@@ -63,21 +66,27 @@ def record_outcomes(outcomes: Collection[Outcome], *, lease: str, now: datetime)
     for shop, of_shop in by_shop.items():
         # Files are written before the transaction, since a storage can be slow.
         wanted = _leased(shop, of_shop, lease)
-        names = {
-            each.job.media_id: store(shop=shop, picture=each.picture)
-            for each in of_shop
-            if each.picture and each.job.media_id in wanted
-        }
-        _record(shop, of_shop, names, lease, now)
+        names: dict[int, str] = {}
+        recorded: list[Outcome] = []
+        for each in of_shop:
+            if each.picture and each.job.media_id in wanted:
+                try:
+                    names[each.job.media_id] = store(shop=shop, picture=each.picture, now=now)
+                except QuotaReached as refusal:
+                    each = Outcome(each.job, reason=refusal.text, is_final=True)
+            recorded.append(each)
+        _record(shop, recorded, names, lease, now)
 
 
-def store(*, shop: Shop, picture: FetchedPicture) -> str:
-    """Store the content unless the shop has it, and return the name of its file."""
+def store(*, shop: Shop, picture: FetchedPicture, now: datetime) -> str:
+    """Store the content unless the shop has it, and return the name of its file. Raises QuotaReached."""
     stored = StoredPicture.objects.filter(shop=shop, digest=picture.digest)
     existing = stored.first()
     if existing and default_storage.exists(existing.file):
         return existing.file
+    size = picture.file.seek(0, SEEK_END)
     picture.file.seek(0)
+    quotas.use("files", shop_id=shop.pk, now=now, amount=size)
     path = f"products/{shop.pk}/{picture.digest[:32]}.{EXTENSIONS[picture.format]}"
     # Always a new file: an existing one of that name may be incomplete, left by a killed worker.
     name = default_storage.save(path, File(picture.file))
@@ -90,6 +99,7 @@ def store(*, shop: Shop, picture: FetchedPicture) -> str:
     winner = stored.get().file
     if winner != name:
         default_storage.delete(name)
+        quotas.free("files", shop_id=shop.pk, amount=size)
     return winner
 
 

@@ -25,6 +25,7 @@ from storefront.product_files.parsed_products import REPORT_COLUMNS, Problem, re
 from storefront.product_files.sources import checked_name, source_names
 from storefront.shops.models import Shop
 from storefront.shops.rights import Right
+from storefront.shops.task_quota import check_tasks
 from storefront.staff.admin_base import ShopScopedAdmin, check_own_site
 from storefront.staff.admin_forms import ShopScopedForm
 from storefront.staff.admin_parts import Moves, badge, column, deed, list_deed, moment, person, table
@@ -121,6 +122,7 @@ class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
         return ["file_name", *source, "state", *parts, "begun", "finished", "who"]
 
     def save_model(self, request: Any, obj: ProductImport, form: Any, change: bool) -> None:
+        check_tasks(shop=request.shop)
         obj.user, obj.file_name = request.user, str(obj.file.name)[-255:]
         super().save_model(request, obj, form, change)
         jobs.run_product_import.enqueue(request.shop.pk, obj.pk, audit.current_place())

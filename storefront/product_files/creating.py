@@ -12,6 +12,7 @@ from storefront.catalogue import events, rules
 from storefront.catalogue.dialect import dialect
 from storefront.catalogue.models import BundleItem, Media, Option, OptionValue, Product, ProductCategory, Variant
 from storefront.catalogue.parsing import InvalidValue
+from storefront.catalogue.product_quota import check_room
 from storefront.kit.bulk_insert import Packed, allocate_ids
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.later_texts import LaterTexts
@@ -38,8 +39,10 @@ def insert_products(
     """Create a product from each parsed product; returns their ids. The caller's transaction holds the shop's lock.
     With `pictures`, the pictures are requested from the worker. With `texts`, these write the search texts later.
 
-    Raises InvalidValue for a bundle item that the shop does not have, or a sale period that cannot be.
+    Raises QuotaReached, and InvalidValue for a bundle item that the shop does not have, or a sale period that cannot
+    be.
     """
+    check_room(shop, len(products))
     packed = [parsed.rows or tables.pack(parsed) for parsed in products]
     slugs = unused_slugs(shop, products)
     ids = list(allocate_ids(Product, len(products)))

@@ -61,6 +61,18 @@ LIMITS = {
 # How many orders may wait for payment: of one network address or customer, and of one email address; 0: no limit.
 MAX_UNPAID = environment.number(LIMIT + "UNPAID", 20)
 MAX_UNPAID_PER_EMAIL = environment.number(LIMIT + "UNPAID_EACH", 10)
+# What each shop can have or do at most; 0: no quota (shops/quotas.py).
+QUOTA = "STOREFRONT_QUOTA_"
+QUOTAS = {
+    name: environment.number(QUOTA + name.upper(), default)
+    for name, default in {
+        "files": 100 * 1024**3,
+        "products": 1_000_000,
+        "orders": 50_000,
+        "mails": 20_000,
+        "tasks": 50,
+    }.items()
+}
 # Bytes of responses that each web process caches (server/edge/edge.py); 0 turns the cache off.
 EDGE_CACHE_BYTES = environment.number("STOREFRONT_EDGE_CACHE_BYTES", 64 * 1024 * 1024)
 
@@ -237,6 +249,8 @@ globals().update(environment.email())
 # Seconds that a mail server may take for each step; a silent one would stop the worker's other tasks.
 EMAIL_TIMEOUT = 20
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = environment.text("STOREFRONT_EMAIL_FROM", "storefront@localhost")
+# What SPF records must contain to allow the mail server, and the selector of its DKIM key (staff/mail_records.py).
+EMAIL_SPF, EMAIL_DKIM = environment.text("STOREFRONT_EMAIL_SPF", ""), environment.text("STOREFRONT_EMAIL_DKIM", "")
 
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["default", MAILS, FILES]}}
 

@@ -1,4 +1,4 @@
-"""Mail: text, and the same words as HTML (`mail_html.py`), with the shop's name and address as sender."""
+"""Mail: text, and the same words as HTML (`mail_html.py`), from the shop's name and the address of `senders.py`."""
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
@@ -12,6 +12,7 @@ from django.core.mail import EmailMessage, EmailMultiAlternatives
 from django_tasks.base import Task
 
 from storefront.kit import clock
+from storefront.shops import quotas, senders
 from storefront.shops.mail_html import html_of
 from storefront.shops.models import Shop
 
@@ -44,26 +45,39 @@ def message(
 
     `pictures` are URLs of things that the text names (`mail_html.html_of`), and `links` URLs in it that are not the
     shop's own and can be followed. Without a shop, it is about an account. Replies go to the shop's address, unless it
-    is a mail to its staff.
+    is a mail to its staff; the mail comes from that address if it is proved (`senders.is_proved`).
     """
     name = " ".join(shop.name.split()) if shop else PRODUCT
-    address = shop.email if shop and not is_to_staff else None
+    own = shop.email if shop and not is_to_staff else None
+    is_own = bool(shop and own and senders.is_proved(shop))
+    sender = senders.written_address(own) if own and is_own else senders.deployment_address()
     mail = EmailMultiAlternatives(
         subject=" ".join(subject.split()),
         body=text,
-        from_email=formataddr((name, address or settings.DEFAULT_FROM_EMAIL)),
+        from_email=formataddr((name, sender)),
         to=[to],
+        reply_to=[own] if own and not is_own else None,
         headers=dict(HEADERS),
     )
+    mail.shop_id = shop.pk if shop else None  # type: ignore[attr-defined]
     mail.attach_alternative(html_of(shop, name=name, text=text, pictures=pictures, links=links), "text/html")
     return mail
 
 
 def send(mail: EmailMessage, *arguments: Any, what: str, task: Task, tries: int) -> bool:
     """Send the mail. If that fails, the `task` is enqueued for the time of the next try, with its `arguments` and the
-    number of tries. Returns False if the mail was not sent."""
+    number of tries. Returns False if the mail was not sent.
+
+    A mail beyond the shop's quota waits for the next hour, as if it had not been tried."""
+    now, shop_id = clock.now(), getattr(mail, "shop_id", None)
     try:
+        if shop_id is not None:
+            quotas.use("mails", shop_id=shop_id, now=now)
         mail.send()
+    except quotas.QuotaReached:
+        log.warning("mail_quota_reached", mail=what, shop=shop_id)
+        task.using(run_after=quotas.window_of("mails", now) + quotas.WINDOWS["mails"]).enqueue(*arguments, tries)
+        return False
     except (OSError, SMTPException) as error:
         # Only the type of the error, since its text can contain the receiver's address.
         log.warning("mail_failed", mail=what, tries=tries + 1, error=type(error).__name__)

@@ -45,6 +45,20 @@ class Shop(models.Model):
         max_length=500, help_text="The shop's base URL, without a slash at the end. Used in links and in the API."
     )
     email = models.EmailField(null=True, blank=True, help_text="Contact address for shoppers.")
+    proved_sender = models.EmailField(
+        blank=True,
+        editable=False,
+        default="",
+        db_default="",
+        help_text="The email address that was proved by a link: mails come from it while it is the shop's.",
+    )
+    allowed_sender = models.EmailField(
+        blank=True,
+        editable=False,
+        default="",
+        db_default="",
+        help_text="The email address that the operator allowed as sender, proved or not.",
+    )
     currency = models.CharField(max_length=3, default="EUR", help_text="ISO 4217 code, such as EUR.")
     timezone = models.CharField(max_length=64, default="Europe/Berlin", help_text="Such as Europe/Berlin.")
     language = models.CharField(
@@ -301,6 +315,21 @@ class IdempotentAnswer(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class QuotaUse(models.Model):
+    """How much a shop has used of one of the deployment's quotas (`shops.quotas`)."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
+    kind = models.CharField(max_length=10, help_text="A key of settings.QUOTAS.")
+    since = models.DateTimeField(help_text="When the hour or day began in which these uses count.")
+    used = models.BigIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["shop", "kind"], name="quota_use_once")]
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.used}"
 
 
 class HandoverCode(models.Model):

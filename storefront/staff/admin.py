@@ -3,11 +3,12 @@ from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.contrib.auth.models import Group
 from django.core.validators import validate_email
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django_tasks_db.models import DBTaskResult
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
@@ -21,14 +22,16 @@ from storefront.shops import places
 from storefront.shops.models import AllowedOrigin, ApiToken, Shop
 from storefront.shops.rights import Right
 from storefront.shops.scopes import SCOPES
-from storefront.staff import actions, domains, doors
+from storefront.shops.senders import deployment_address, is_of_deployment, is_proved
+from storefront.staff import actions, domains, doors, senders
 from storefront.staff.admin_base import OneRowAdmin, ShopScopedAdmin, may_operate
 from storefront.staff.admin_domains import ShopDomainAdmin as ShopDomainAdmin
 from storefront.staff.admin_forms import ShopScopedForm, WordsField
 from storefront.staff.admin_log import AuditEntryAdmin as AuditEntryAdmin
-from storefront.staff.admin_parts import Moves, asks, chosen_deed, column, deed, moment, names, view_and_edit
+from storefront.staff.admin_parts import Moves, asks, chosen_deed, column, deed, moment, names, own_page, view_and_edit
 from storefront.staff.admin_staff import StaffInvitationAdmin as StaffInvitationAdmin
 from storefront.staff.admin_staff import StaffMemberAdmin as StaffMemberAdmin
+from storefront.staff.mail_records import State
 
 # Rights come from the user's role in a shop, not from groups; background tasks belong to no shop.
 admin.site.unregister([Group, DBTaskResult])
@@ -95,14 +98,18 @@ class ShopAdmin(OneRowAdmin):
     shop_lookup = "pk"
     list_select_related = False
 
+    sender = column("sender of mails", lambda shop: _sender_text(shop))
+
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return [] if may_operate(request) else ["domain", "base_url", "currency", "is_active"]
+        return ["sender"] if may_operate(request) else ["sender", "domain", "base_url", "currency", "is_active"]
 
     def the_row(self, request: Any) -> Any:
         return request.shop
 
     def offers(self, row: Any, name: str) -> bool:
         """Leaves out what is done already. The first steps are hidden on the start page, which shows them."""
+        if name in ("ask_for_proof", "check_sender"):
+            return bool(row.email) and (name == "check_sender" or not is_proved(row))
         return name != "hide_steps" and (name != "open_doors" or doors.is_closed(row))
 
     @deed("Open the doors", Right.MANAGE_SETTINGS, Moves.NOTHING, icon="door_open")
@@ -126,6 +133,50 @@ class ShopAdmin(OneRowAdmin):
             then="../change/",
         )
 
+    @deed("Prove the email address", Right.MANAGE_SETTINGS, Moves.IDENTITY, icon="mark_email_read")
+    @asks(
+        "Prove the email address?",
+        "Mails come from it once you have followed a link that is sent to it.",
+        "Send the link",
+    )
+    def ask_for_proof(self, request: Any, shop: Any, form: Any) -> str:
+        senders.ask_for_proof(shop=shop, now=request.now)
+        return f"A link is on its way to {shop.email}. It is valid for a day."
+
+    @own_page("sender/", "change", Moves.IDENTITY)
+    def prove_sender(self, request: Any) -> HttpResponse:
+        """Where the mailed link leads. Following it only asks."""
+        proof = request.GET.get("proof", "")
+        back = reverse("admin:shops_shop_change", args=[request.shop.pk])
+
+        def act() -> HttpResponse:
+            email = senders.prove(shop=request.shop, proof=proof, now=request.now)
+            messages.success(request, f"Mails to shoppers come from {email} from now on.")
+            return HttpResponseRedirect(back)
+
+        try:
+            email = senders.proved_email(shop=request.shop, proof=proof, now=request.now)
+        except senders.LinkOver as refusal:
+            messages.error(request, refusal.text)
+            return HttpResponseRedirect(back)
+        question = {
+            "title": f"Send mails from {email}?",
+            "sentences": [f"Mails of {request.shop.name} to shoppers then come from this address."],
+            "button": "Send from this address",
+            "back": back,
+        }
+        return self.once_sure(request, question, act)
+
+    @deed("Check the sender", Right.MANAGE_SETTINGS, Moves.NOTHING, icon="travel_explore")
+    @asks(
+        "Check the sender?", "Looks up whether your domain lets this deployment send mails from your address.", "Check"
+    )
+    def check_sender(self, request: Any, shop: Any, form: Any) -> Any:
+        for finding in senders.check_sender(shop=shop, now=request.now):
+            level = messages.SUCCESS if finding.state == State.GOOD else messages.WARNING
+            self.message_user(request, finding.text, level)
+        return self.back_to(request, shop)
+
     @deed("Hide the first steps", Right.MANAGE_SETTINGS, Moves.NOTHING)
     @asks("Hide the first steps?", "The start page will no longer show them.", "Hide")
     def hide_steps(self, request: Any, shop: Any, form: Any) -> str:
@@ -134,6 +185,15 @@ class ShopAdmin(OneRowAdmin):
                 shop=shop, action="shop.updated", object=shop, after={"first_steps": "hidden"}, now=request.now
             )
         return "The first steps are hidden."
+
+
+def _sender_text(shop: Shop) -> str:
+    if is_proved(shop):
+        return f"{shop.email}"
+    if not shop.email:
+        return f"{deployment_address()}, the address of this deployment."
+    need = "the operator allows it" if is_of_deployment(shop.email) else "it is proved"
+    return f"{deployment_address()}, with replies to {shop.email}, until {need}."
 
 
 class AllowedOriginForm(ShopScopedForm):

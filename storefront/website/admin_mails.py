@@ -16,6 +16,7 @@ from storefront.content.models import MailText
 from storefront.shops import mail
 from storefront.shops.places import origin_of
 from storefront.shops.rights import Right
+from storefront.shops.senders import deployment_address, is_proved
 from storefront.staff import shown_fields
 from storefront.staff.admin_base import ShopScopedAdmin
 from storefront.staff.admin_forms import ShopScopedForm
@@ -117,7 +118,9 @@ class MailTextAdmin(ShopScopedAdmin):
             context |= {
                 "shown": shown,
                 "kind": kind,
-                "sender": {"name": name, "email": email, "shop_email": request.shop.email},
+                "sender": {"name": name, "email": email},
+                "is_own_sender": is_proved(request.shop) and email != deployment_address(),
+                "replies_to": ", ".join(sample.reply_to),
                 "not_sent": "" if mail.is_sent() else NOT_SENT,
                 "placeholders": [
                     {"name": f"{{{name}}}", "meaning": meaning, "is_required": name in kind.required}

@@ -222,6 +222,10 @@ def test_the_preview_begins_with_what_is_saved(desk, row):
 def test_the_page_says_who_sends_and_where_that_is_changed(shop, desk, row):
     Shop.objects.filter(pk=shop.pk).update(email="hello@example.com", name="Light & house")
     text = desk.page(row).content.decode()
+    assert "<strong>Light &amp; house</strong>, storefront@localhost." in text
+    assert "replies go to hello@example.com, which is not proved yet" in text
+    Shop.objects.filter(pk=shop.pk).update(proved_sender="hello@example.com")
+    text = desk.page(row).content.decode()
     assert "<strong>Light &amp; house</strong>, hello@example.com." in text
     assert reverse("admin:shops_shop_changelist") in text
     assert "Both are changed in the settings" in text

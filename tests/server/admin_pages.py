@@ -5,9 +5,10 @@ PRODUCTS = {"view": "omfr", "add": "om", "change": "om", "delete": "om"}
 PRICES = {"view": "omr", "add": "om", "change": "om", "delete": "om"}
 OWNERS = {"view": "o", "add": "o", "change": "o", "delete": "o"}
 SAVED_VIEWS = ["save_view", "rename_view", "remove_view"]
+SHOP = ["view", "change", "open_doors", "close_doors", "hide_steps", "ask_for_proof", "check_sender"]
 # Who may carry out each deed of a page; a deed that is missing is nobody's, not even the operator's.
 PAGES: dict[str, dict[str, str]] = {
-    "shops_shop": {**dict.fromkeys(["view", "change", "open_doors", "close_doors", "hide_steps"], "o")},
+    "shops_shop": {**dict.fromkeys(SHOP, "o")},
     "shops_shopdomain": dict.fromkeys(["view", "add", "delete", "check_domain"], "o"),
     "shops_staffmember": {**OWNERS, "end_sessions": "o"},
     "shops_staffinvitation": {"view": "o", "add": "o", "send_again": "o", "withdraw": "o"},

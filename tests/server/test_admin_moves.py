@@ -41,6 +41,7 @@ MOVED = {
         *("apps_scripttag_change", "apps_scripttag_allow", "apps_blockedscript_allow"),
     },
     IDENTITY: {
+        *("shops_shop_ask_for_proof", "shops_shop_prove_sender"),
         *("shops_shop_close_doors", "customers_customer_send_password_reset"),
         *(f"shops_shopdomain_{form}" for form in ("add", "delete")),
         *(f"shops_staffmember_{deed}" for deed in ("add", "change", "delete", "end_sessions")),

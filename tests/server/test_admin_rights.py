@@ -62,7 +62,9 @@ LEAVING = {
     "allow",
     "cancel",
     "check_connection",
+    "ask_for_proof",
     "check_domain",
+    "check_sender",
     "close",
     "delete",
     "remove_view",
@@ -97,6 +99,7 @@ LEAVING = {
 ELSEWHERE = {
     "shops_staffmember_add",
     "shops_shop_changelist",
+    "shops_shop_prove_sender",
     "documents_invoicesettings_changelist",
     "pricing_taxsettings_changelist",
     "content_looks_changelist",
@@ -114,6 +117,7 @@ STANDARD = {
     "upload": ("change", "change"),
     "upload_picture": ("change", "change"),
     "frame": ("view", "view"),
+    "prove_sender": ("change", "change"),
 }
 
 

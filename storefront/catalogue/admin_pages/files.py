@@ -22,6 +22,7 @@ from storefront.catalogue.digital_files import UnusableFile, file_values, store_
 from storefront.catalogue.models import DigitalFile, Product, StoredFile, Variant
 from storefront.kit.format import format_bytes
 from storefront.kit.storage import StorageUnavailable
+from storefront.shops.quotas import QuotaReached
 from storefront.staff.admin_forms import ShopScopedForm
 from storefront.staff.admin_parts import Moves, column, own_page
 from storefront.staff.admin_scope import ShopScopedTabularInline
@@ -165,7 +166,7 @@ def stored_file(request: Any, file: Any) -> dict[str, Any]:
         return {"problem": "Choose a file."}
     try:
         return {"stored": store_file(shop=request.shop, file=file, now=request.now).pk}
-    except UnusableFile as refusal:
+    except (UnusableFile, QuotaReached) as refusal:
         return {"problem": refusal.text}
     except StorageUnavailable:
         return {"problem": NOT_STORED}

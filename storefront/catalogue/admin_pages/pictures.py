@@ -19,6 +19,7 @@ from storefront.catalogue.media.uploaded import UnusablePicture, find_uploaded, 
 from storefront.catalogue.models import Media, UploadedPicture, WantedThumbnails
 from storefront.kit.refusals import InvalidFields
 from storefront.kit.storage import StorageUnavailable
+from storefront.shops.quotas import QuotaReached
 from storefront.staff.admin_forms import ShopScopedForm
 from storefront.staff.admin_scope import ShopScopedTabularInline
 
@@ -92,7 +93,7 @@ def check_picture(file: Any) -> None:
     """Raise ValidationError with the file's name for an upload that pages cannot show."""
     try:
         uploaded_pictures.check_picture(file)
-    except UnusablePicture as refusal:
+    except (UnusablePicture, QuotaReached) as refusal:
         raise forms.ValidationError(refusal.text) from None
 
 

@@ -16,6 +16,7 @@ from storefront.kit.files import pictures
 from storefront.kit.files.uploads import cleaned_name
 from storefront.kit.refusals import Refusal
 from storefront.kit.storage import StorageUnavailable
+from storefront.shops import quotas
 from storefront.shops.models import Shop
 
 log = structlog.get_logger(__name__)
@@ -49,9 +50,10 @@ def check_picture(file: File) -> tuple[int, int]:
 def store_picture(*, shop: Shop, file: File, now: datetime) -> UploadedPicture:
     """Store an upload. Call it outside a transaction, since the storage may be a bucket.
 
-    Raises UnusablePicture and `kit.storage.StorageUnavailable`.
+    Raises UnusablePicture, QuotaReached and `kit.storage.StorageUnavailable`.
     """
     width, height = check_picture(file)
+    quotas.use("files", shop_id=shop.pk, now=now, amount=file.size)
     name = cleaned_name(file.name or "")
     uploaded = UploadedPicture(shop=shop, name=name, width=width, height=height, created_at=now)
     uploaded.file.save(name, file, save=True)
@@ -99,7 +101,9 @@ def _is_deleted(uploaded: UploadedPicture) -> bool:
         is_ours = bool(UploadedPicture.objects.filter(pk=uploaded.pk).delete()[0])
     if is_ours:
         try:
+            size = uploaded.file.size
             uploaded.file.storage.delete(str(uploaded.file.name))
+            quotas.free("files", shop_id=uploaded.shop_id, amount=size)
         except (OSError, StorageUnavailable) as error:
             log.warning("uploaded_picture_not_deleted", name=uploaded.file.name, reason=str(error))
     return is_ours

@@ -221,6 +221,11 @@ CODES: dict[str, Code] = {
         "All that is left of the order are pre-orders whose date is still to come.",
         "Wait until `available_from` of their lines, or name their lines and quantities to send them before.",
     ),
+    "quota_reached": Code(
+        422,
+        "The shop has all that this deployment allows a shop: the message says what.",
+        "Delete what is not needed, or ask the operator.",
+    ),
     "part_of_bundle": Code(
         422, "The product is part of a bundle, so it cannot be deleted.", "Remove it from the bundle first."
     ),
@@ -291,7 +296,8 @@ REFUSALS: dict[str, tuple[str, ...]] = {
         f"list_{name}": ("invalid_cursor", "cursor_expired")
         for name in ("products", "inventory", "orders", "customers")
     },
-    "start_export": ("too_many_exports",),
+    "start_export": ("too_many_exports", "quota_reached"),
+    "create_product": ("quota_reached",),
     "delete_product": ("part_of_bundle",),
     "register_extension": ("too_many_extensions",),
     "register_script_tag": ("too_many_script_tags",),

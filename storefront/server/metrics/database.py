@@ -8,14 +8,20 @@ from datetime import datetime
 from threading import Lock
 
 import structlog
+from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 from django.db.models import Aggregate, Count, Min, QuerySet, Sum
 from django_tasks_db.models import DBTaskResult
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from storefront.catalogue.models import Product
 from storefront.kit import clock
+from storefront.kit.queues import FILES
 from storefront.pictures.models import PictureFetch, PictureRequest
+from storefront.shops import quotas
+from storefront.shops.models import QuotaUse
+from storefront.shops.task_quota import UNFINISHED
 from storefront.webhooks.models import Delivery, Event
 
 log = structlog.get_logger(__name__)
@@ -29,10 +35,12 @@ _ROWS, _PICTURES = Count("pk"), Sum("pictures", default=0)
 
 @dataclass(frozen=True)
 class Reading:
-    """Waiting entries of each queue, and seconds since the oldest was due; deliveries by state."""
+    """Waiting entries of each queue, and seconds since the oldest was due; deliveries by state; the part of each quota
+    that the shop has used which has used most of it."""
 
     queues: dict[str, tuple[int, float]]
     deliveries: dict[str, int]
+    quotas: dict[str, float]
 
 
 def read() -> Reading:
@@ -50,7 +58,24 @@ def read() -> Reading:
     states = Delivery.objects.filter(status__in=COUNTED_STATES).order_by().values_list("status")
     deliveries = dict.fromkeys(COUNTED_STATES, 0) | dict(states.annotate(Count("pk")))
     deliveries[Delivery.Status.DEAD] = Delivery.objects.filter(status=Delivery.Status.DEAD).count()
-    return Reading(queues, {str(state): count for state, count in deliveries.items()})
+    return Reading(queues, {str(state): count for state, count in deliveries.items()}, _quotas(now))
+
+
+def _quotas(now: datetime) -> dict[str, float]:
+    unfinished = DBTaskResult.objects.filter(queue_name=FILES, status__in=UNFINISHED).order_by()
+    products = Product.objects.filter(deleted_at=None).order_by()
+    shares = {}
+    for kind, most in settings.QUOTAS.items():
+        if not most:
+            continue
+        if kind == "tasks":
+            counts = unfinished.values("args_kwargs__args__0").annotate(used=Count("pk"))
+        elif kind == "products":
+            counts = products.values("shop").annotate(used=Count("pk"))
+        else:
+            counts = QuotaUse.objects.filter(kind=kind, since__gte=quotas.window_of(kind, now)).values("used")
+        shares[kind] = max((row["used"] for row in counts), default=0) / most
+    return shares
 
 
 def _waiting_pictures(now: datetime) -> tuple[int, float]:
@@ -92,7 +117,14 @@ class DatabaseFigures(Collector):
         states = GaugeMetricFamily("storefront_deliveries", "Webhook deliveries, by state.", labels=["state"])
         for state, count in reading.deliveries.items():
             states.add_metric([state], count)
-        yield from (size, age, states)
+        used = GaugeMetricFamily(
+            "storefront_quota_used_ratio",
+            "Part of a quota that the shop has used which has used most of it.",
+            labels=["quota"],
+        )
+        for quota, share in reading.quotas.items():
+            used.add_metric([quota], share)
+        yield from (size, age, states, used)
 
     def reading(self) -> Reading | None:
         """A reading that is FRESH_SECONDS old at most; None if there is none within DEADLINE_SECONDS."""

@@ -1,0 +1,81 @@
+"""What one shop can take of the machine that all shops share: the operator's quotas (`settings.QUOTAS`; 0: none).
+
+A use is counted in the shop's row of `QuotaUse` by one conditional UPDATE, in the transaction of what is counted: of
+two at once, the second waits for the first, and sees its use. A transaction that is rolled back has used nothing.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+from django.conf import settings
+from django.db.models import F, Value
+from django.db.models.functions import Greatest
+
+from storefront.kit.format import format_bytes, format_count
+from storefront.kit.refusals import Refusal
+from storefront.shops.models import QuotaUse
+
+# Where a kind is counted by hour or day, uses before the present one do not count. Others count what there is.
+WINDOWS = {"mails": timedelta(hours=1), "orders": timedelta(days=1)}
+ALWAYS = datetime(2000, 1, 1, tzinfo=UTC)
+TEXTS = {
+    "files": "This shop's files have reached the {} that this deployment allows a shop. Delete some first.",
+    "products": "This shop has the {} products that this deployment allows a shop. Delete some first.",
+    "orders": "This shop cannot take more orders today. Please try again tomorrow.",
+    "mails": "This shop has sent the {} mails that this deployment allows a shop in an hour.",
+    "tasks": "{} imports and exports of this shop are not finished. Please wait until one is.",
+}
+
+
+class QuotaReached(Refusal):
+    """The shop has used up a quota of the deployment."""
+
+    code = "quota_reached"
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(TEXTS[kind].format(shown(kind, settings.QUOTAS[kind])))
+
+
+def use(kind: str, *, shop_id: int, now: datetime, amount: int = 1) -> None:
+    """Count uses of the quota. Raises QuotaReached, and counts nothing, if they would exceed it."""
+    most = settings.QUOTAS[kind]
+    if not most:
+        return
+    since = window_of(kind, now)
+    row = QuotaUse.objects.filter(shop=shop_id, kind=kind)
+    for _ in range(2):
+        if row.filter(since__gte=since, used__lte=most - amount).update(used=F("used") + amount):
+            return
+        if amount <= most and row.filter(since__lt=since).update(since=since, used=amount):
+            return
+        # The shop's first use. If two are at once, each finds the row in the second round.
+        QuotaUse.objects.bulk_create([QuotaUse(shop_id=shop_id, kind=kind, since=since, used=0)], ignore_conflicts=True)
+    raise QuotaReached(kind)
+
+
+def free(kind: str, *, shop_id: int, amount: int) -> None:
+    """Give back uses of a quota that has no window. What was used while there was no quota was not counted."""
+    used = Greatest(F("used") - amount, Value(0))
+    QuotaUse.objects.filter(shop=shop_id, kind=kind).update(used=used)
+
+
+def check(kind: str, *, count: Callable[[], int], adding: int = 1) -> None:
+    """Raises QuotaReached if the shop has so many that more exceed the quota. Call it with the shop locked."""
+    most = settings.QUOTAS[kind]
+    if most and adding and count() + adding > most:
+        raise QuotaReached(kind)
+
+
+def used(kind: str, *, shop_id: int, now: datetime) -> int:
+    row = QuotaUse.objects.filter(shop=shop_id, kind=kind, since__gte=window_of(kind, now)).first()
+    return row.used if row else 0
+
+
+def shown(kind: str, number: int) -> str:
+    return format_bytes(number) if kind == "files" else format_count(number)
+
+
+def window_of(kind: str, now: datetime) -> datetime:
+    """The beginning of the hour or day, in UTC, in which uses count together."""
+    length = WINDOWS.get(kind)
+    return now - (now - ALWAYS) % length if length else ALWAYS
