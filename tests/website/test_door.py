@@ -75,6 +75,12 @@ def test_guesses_are_limited(shop, password):
     assert visitor.get("/").status_code == 403
 
 
+def test_guesses_from_many_places_keep_nobody_elsewhere_out(shop, password):
+    for number in range(51):
+        browser(shop).post("/door", {"password": "guess"}, REMOTE_ADDR=f"203.0.113.{number}")
+    assert enter(browser(shop), password).status_code == 303
+
+
 def test_the_api_a_buyers_pages_and_signed_links_are_not_behind_the_doors(shop, api, mug, password):
     assert api.get("/products/mug").status_code == 200
     order = make_order(shop, sale_line(mug))
