@@ -66,17 +66,15 @@ def door(request: Request) -> HttpResponse:
     own host, which then lets the visitor in, too."""
     if not request.shop:
         raise Http404("There is no shop at this address.")
-    path = local_path(request.POST.get("next") or request.GET.get("next")) or page_url(request, "website:home")
-    if request.place == SECURE and path.startswith("/") and not path.startswith(get_script_prefix()):
-        path = arrival_url(SHOP, request.shop, path)
+    path = local_path(request.POST.get("next") or request.GET.get("next")) or ""
     if doors.is_let_in(request):
-        return SeeOther(path)
+        return SeeOther(_onward(request, path))
     form = PasswordForm(request.POST if request.method == "POST" else None)
     status = 422 if form.is_bound else 200
     if form.is_valid():
         try:
             if doors.try_password(request, form.cleaned_data["password"]):
-                return SeeOther(path)
+                return SeeOther(_onward(request, path))
             form.add_error("password", WRONG)
         except TooManyTries as refusal:
             form.add_error(None, refusal.text)
@@ -84,13 +82,18 @@ def door(request: Request) -> HttpResponse:
     return _page(request, form, path, status=status)
 
 
+def _onward(request: Request, path: str) -> str:
+    if request.place == SECURE and not path.startswith(get_script_prefix()):
+        return arrival_url(SHOP, request.shop, path or "/")
+    return path or page_url(request, "website:home")
+
+
 def _page(request: Request, form: PasswordForm, path: str, *, status: int) -> HttpResponse:
     """The page with the form. On the shop's own host, where apps' scripts run, it has a link to the secure host's."""
     context: dict[str, Any] = {"form": form, "next": path}
     if request.place == SHOP:
-        context["door"] = page_url(request, "website:door", plain=True) + (
-            f"?{urlencode({'next': path})}" if path else ""
-        )
+        query = f"?{urlencode({'next': path})}" if path else ""
+        context["door"] = page_url(request, "website:door", plain=True) + query
     response = render(request, "website/door.html", context, status=status)
     response["X-Robots-Tag"] = "noindex"
     return response

@@ -122,7 +122,16 @@ def test_with_hosts_of_their_own_the_way_to_the_checkout_takes_along_that_one_wa
         )
         assert answer.status_code == 303
         assert secure.get(f"/{shop.domain}/account/sign-in").status_code == status
-        enter(visitor, password)
+        enter_by_secure_host(visitor, shop, password)
+
+
+def enter_by_secure_host(visitor: Client, shop: Shop, password: str) -> None:
+    """The password is typed on the secure host, in a session of its own there, which lets in on the shop's host."""
+    there = Client(headers={"host": "secure.example.com"})
+    answer = there.post(f"/{shop.domain}/door", {"password": password, "next": "/products/mug"})
+    answer = visitor.get(answer["Location"].removeprefix(shop.base_url))
+    answer = there.get(answer["Location"].partition("secure.example.com")[2])
+    assert visitor.get(answer["Location"].removeprefix(shop.base_url))["Location"] == "/products/mug"
 
 
 def test_a_shop_is_made_with_closed_doors(db, capsys):
