@@ -42,7 +42,7 @@ def test_a_gift_card_and_an_engraved_mug(street, visit, secure, width):
     expect(page.locator("main")).to_contain_text("€30.00")
     shopper.open("/products/mug")
     shopper.photograph("engraved mug, choices")
-    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("button", name="Continue · €11.50").click()
     page.get_by_label("Engraving").fill("For Ada")
     page.get_by_role("button", name="Add to basket").click()
     page.wait_for_url(f"{shopper.address}/basket")
