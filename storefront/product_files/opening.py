@@ -53,7 +53,7 @@ class TableFormat(Protocol):
 
 # Detected from the last to the first: a file of Shopify's has columns that WooCommerce has, too.
 READERS: dict[str, TableFormat] = {"woocommerce": woocommerce_reader, "shopify": shopify_reader}
-# Warnings about headers that are told.
+# Warnings about headers that are reported.
 MAX_WARNINGS = 100
 FORMATS = ("auto", *READERS, "native")
 
@@ -103,11 +103,11 @@ def open_source(file: Path, format: str, encoding: str = "", *, shop: Shop, upda
 def _warnings(table: Table, reader: TableFormat) -> list[Problem]:
     """The warnings about headers, at most MAX_WARNINGS, and then how many columns were not looked at."""
     found = reader.warnings(table.headers)
-    told = [Problem(table.header_line, *each, "warning") for each in islice(found, MAX_WARNINGS)]
-    if len(told) == MAX_WARNINGS:
+    warnings = [Problem(table.header_line, *each, "warning") for each in islice(found, MAX_WARNINGS)]
+    if len(warnings) == MAX_WARNINGS:
         reason = f"more than {MAX_WARNINGS} columns are not known; the others are not named"
-        told.append(Problem(table.header_line, "", reason, "warning"))
-    return told
+        warnings.append(Problem(table.header_line, "", reason, "warning"))
+    return warnings
 
 
 def _open_table(table: Table, format: str, *, shop: Shop, update: bool, now: datetime) -> OpenedFile:

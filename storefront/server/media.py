@@ -12,7 +12,7 @@ from django.views.static import serve
 
 from storefront.kit.storage import MAX_AGE_SECONDS, SHOWN_TYPES, content_type, is_remote
 
-# What a file system says to a name that no file can have: too long, below a file, or in a ring of links.
+# Errors of a file system for a name that no file can have: too long, below a file, or in a ring of links.
 NO_SUCH_NAME = {errno.ENAMETOOLONG, errno.ENOTDIR, errno.ELOOP, errno.EINVAL}
 
 

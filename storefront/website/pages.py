@@ -137,7 +137,7 @@ def product(request: Request, slug: str) -> HttpResponse:
 def product_page(request: Request, record: dict[str, Any], *, given: dict[str, str], status: int = 200, **more: Any):
     """The page of a product. `given`: what the visitor has chosen, by form field; `more`: more template context."""
     if request.place == SHOP:
-        # Its forms lead to the pages of the secure host on which the shopper types.
+        # Forms of the page lead to pages of the secure host, on which the shopper types.
         request.page_sources = {"form-action": (origin_of(secure_base(request.shop)),)}  # type: ignore[attr-defined]
     detail = details.product_detail(request.shop, record, given, customer_of(request), request.now)
     home_category = record["categories"][-1] if record["categories"] else None

@@ -56,9 +56,9 @@ from storefront.product_files.rows import resembling
 # Members of the API's single read that have no meaning in another shop. They are ignored without a warning.
 _IGNORED = {"id", "created_at", "updated_at", "deleted_at", "sort_name", "default_variant_id"}
 _IGNORED |= {"vendor_id", "shipping_origin_id", "brand_id", "tax_class_id", "product_id", "shop_id"}
-# Problems of a line that are told.
+# Problems of a line that are reported.
 MAX_PROBLEMS = 50
-# Names of unknown members that are told for a file.
+# Names of unknown members that are reported of a file.
 MAX_UNKNOWN = 100
 # Items of lists that have no limit of their own: values of an option, steps of a category's path, related products.
 MAX_ITEMS = 1000

@@ -55,7 +55,7 @@ class Running:
 
 
 class FileLane(Lane):
-    """Starts the processes, and tells of those that did not end by themselves."""
+    """Starts the processes, and reports those that did not end by themselves."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
