@@ -42,7 +42,7 @@ hand_over_pages = [path("arrive", handover_pages.arrive), path("hand-over", hand
 link_arrival_pages = [path("cart/arrive", handover_pages.arrive_by_link)]
 moved_pages = [
     re_path(
-        r"^(?P<path>(?:checkout|account|orders|downloads|gift-card|contact)(?:/.*)?)$",
+        r"^(?P<path>(?:checkout|account|orders|downloads|gift-card|contact|door)(?:/.*)?)$",
         handover_pages.redirect_to_secure,
     )
 ]

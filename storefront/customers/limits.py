@@ -39,6 +39,11 @@ def count(request: Request, what: str, subject: object = "") -> None:
     _use_all(_counters(request, what, subject))
 
 
+def count_each(request: Request, what: str, subject: object) -> None:
+    """Count an action for its subject alone. Raises LimitReached."""
+    _use_all(_counters(request, what, subject)[len(settings.LIMITS[what]) :])
+
+
 def check(request: Request, what: str, subject: object = "") -> None:
     """Raises LimitReached if `count` would, without counting."""
     _look(_counters(request, what, subject))

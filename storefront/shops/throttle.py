@@ -11,12 +11,15 @@ other browser three counters apply: the account at this place, the place over al
 places. A place is an IPv4 address or an IPv6 network. Unknown accounts are counted alike, so that a refusal does not
 reveal whether an account exists.
 
+The counter over all places is the only one that strangers elsewhere can close. Two ways lead round it: a mailed link,
+with which a browser becomes known, and for staff the password together with a code (`both`), which is counted by place.
+
 With Redis all web processes count together; without it each counts for itself.
 """
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from threading import Lock
@@ -60,7 +63,7 @@ class Counters:
     browser: Backoff  # a browser that signed in to this account before
     account_at_place: Backoff  # any other browser: this account at this place
     place: Backoff  # this place, whatever the account
-    account: Backoff  # this account, wherever from
+    account: Backoff | None  # this account, wherever from; None where no number of places could guess the secret
 
 
 _PASSWORDS = Counters(
@@ -73,7 +76,12 @@ _PASSWORDS = Counters(
 GUESSES = {
     "staff": _PASSWORDS,
     "shopper": _PASSWORDS,
-    "door": _PASSWORDS,
+    # A door's password has 70 random bits and everybody shares it.
+    "door": replace(_PASSWORDS, account=None),
+    # A password and a code in one try.
+    "both": Counters(
+        browser=Backoff(5), account_at_place=Backoff(5), place=Backoff(30, longest_wait=900), account=None
+    ),
     "code": Counters(
         browser=Backoff(5), account_at_place=Backoff(5), place=Backoff(30, longest_wait=900), account=Backoff(20)
     ),
@@ -135,8 +143,9 @@ def begin_try(what: str, *, account: str, place: str, browser: str | None, now: 
         counters = (
             Counter(f"{what}:here:{whose}:{place}", backoffs.account_at_place),
             Counter(f"{what}:place:{place}", backoffs.place, is_shared=True),
-            Counter(f"{what}:account:{whose}", backoffs.account, is_shared=True),
         )
+        if backoffs.account is not None:
+            counters += (Counter(f"{what}:account:{whose}", backoffs.account, is_shared=True),)
     seconds = now.timestamp()
 
     def count(states: list[State]) -> list[State] | None:

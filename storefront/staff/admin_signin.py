@@ -28,27 +28,13 @@ else:
     Site = object
 
 WRONG_CODE = "This code is incorrect or has already been used."
+WRONG_BOTH = "The user name, the password or the code is incorrect, or the code has already been used."
 _KEY = "second_factor_key"
 _secret_page = (never_cache, csrf_protect, sensitive_post_parameters())
 
 
-class PasswordForm(AuthenticationForm):
-    """User name and password. Validation can raise TooManyTries."""
-
-    def clean(self) -> dict[str, Any]:
-        name, password = self.cleaned_data.get("username"), self.cleaned_data.get("password")
-        if not name or not password:
-            return super().clean()
-        tried = signin.begin_guess(self.request, "staff", signin.account_named(name))
-        cleaned = super().clean()
-        tried.succeed()
-        return cleaned
-
-
-class FactorForm(forms.Form):
-    """A typed code, or the browser's response for a passkey, as JSON."""
-
-    code = forms.CharField(
+def _code_field() -> forms.CharField:
+    return forms.CharField(
         label="Code",
         required=False,
         max_length=40,
@@ -56,6 +42,42 @@ class FactorForm(forms.Form):
             attrs={"autocomplete": "one-time-code", "autocapitalize": "none", "spellcheck": "false"}
         ),
     )
+
+
+class PasswordForm(AuthenticationForm):
+    """User name and password, and a code of the second factor where too many passwords were tried. Validation can raise
+    TooManyTries."""
+
+    code = _code_field()
+    has_second_factor = False
+
+    def clean(self) -> dict[str, Any]:
+        name, password = self.cleaned_data.get("username"), self.cleaned_data.get("password")
+        if not name or not password:
+            return super().clean()
+        try:
+            tried = signin.begin_guess(self.request, "staff", signin.account_named(name))
+        except TooManyTries:
+            if not self.cleaned_data.get("code"):
+                raise
+            return self._clean_with_code(name, password)
+        cleaned = super().clean()
+        tried.succeed()
+        return cleaned
+
+    def _clean_with_code(self, name: str, password: str) -> dict[str, Any]:
+        given = {"username": name, "password": password, "code": self.cleaned_data["code"]}
+        self.user_cache = signin.person_with_both(self.request, **given)
+        if self.user_cache is None:
+            raise forms.ValidationError(WRONG_BOTH)
+        self.has_second_factor = True
+        return self.cleaned_data
+
+
+class FactorForm(forms.Form):
+    """A typed code, or the browser's response for a passkey, as JSON."""
+
+    code = _code_field()
     passkey = forms.CharField(required=False, max_length=20_000, widget=forms.HiddenInput)
 
     def clean(self) -> dict[str, Any]:
@@ -94,15 +116,25 @@ class SignInPages(Site):
         form = PasswordForm(request, data=request.POST if request.method == "POST" else None)
         try:
             if form.is_valid():
-                return self._password_given(request, form.get_user(), wanted)
+                return self._password_given(request, form, wanted)
             status, headers = 200, {}
         except TooManyTries as refusal:
             form.add_error(None, refusal.text)
             status, headers = refusal.status, refusal.headers
-        context = {"title": "Sign in", "form": form, "app_path": request.get_full_path(), **(extra_context or {})}
+        context = {
+            "title": "Sign in",
+            "form": form,
+            "app_path": request.get_full_path(),
+            "is_limited": status == TooManyTries.status or "code" in request.POST,
+            **(extra_context or {}),
+        }
         return self.bare_page(request, "shops/admin/sign_in.html", context, status=status, headers=headers)
 
-    def _password_given(self, request: Any, user: User, wanted: str) -> HttpResponse:
+    def _password_given(self, request: Any, form: PasswordForm, wanted: str) -> HttpResponse:
+        user = form.get_user()
+        if form.has_second_factor:
+            signin.complete_sign_in(request, user, has_second_factor=True)
+            return signin.remember(request, HttpResponseRedirect(wanted), user)
         if second_factor.factors_of(user):
             signin.await_second_factor(request, user, next=wanted)
             return HttpResponseRedirect(reverse("admin:second_step"))

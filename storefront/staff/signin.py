@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from django.contrib.auth import login
+from django.contrib.auth import authenticate, login
 from django.http import HttpRequest, HttpResponse
 from django.utils.crypto import constant_time_compare, salted_hmac
 from django.views.decorators.debug import sensitive_variables
@@ -102,6 +102,26 @@ def proves_password(request: Request, user: User, password: str) -> bool:
     return True
 
 
+@sensitive_variables()
+def person_with_both(request: Request, *, username: str, password: str, code: str) -> User | None:
+    """The person with this password and this code; None if either is wrong. Raises TooManyTries.
+
+    For a browser behind strangers' guesses: a password that works only together with a code cannot be guessed alone, so
+    guesses from elsewhere do not close this way. No refusal shows that the password was right.
+    """
+    tried = begin_guess(request, "both", account_named(username))
+    user = authenticate(request, username=username, password=password)
+    if not isinstance(user, User) or not user.is_staff:
+        return None
+    try:
+        if proves_factor(request, user, code=code, passkey="") is None:
+            return None
+    except throttle.TooManyTries:
+        return None
+    tried.succeed()
+    return user
+
+
 def complete_sign_in(request: Request, user: User, *, has_second_factor: bool) -> None:
     """Sign in this person, whose factors are verified. Notifies them by mail if the browser is new."""
     request.session.pop(_PENDING, None)
@@ -135,6 +155,14 @@ def _where(request: Request) -> dict[str, Any]:
 def remember(request: HttpRequest, response: HttpResponse, user: User) -> Any:
     """Add the cookie to the response that makes this browser known to the account; returns the response."""
     remember_browser(request, response, account_of(user), mark=_mark_of(user))
+    return response
+
+
+def remember_reader(request: HttpRequest, response: HttpResponse, user: User) -> HttpResponse:
+    """Make the browser known to the account after a mailed link, so that strangers' guesses do not count here. The
+    first sign-in is still mailed as one from a new browser."""
+    if known_browser(request, account_of(user)) is None:
+        remember_browser(request, response, account_of(user))
     return response
 
 

@@ -34,9 +34,10 @@ from storefront.staff.staff_forms import ChoosePasswordForm, ForgottenForm, NewA
 
 PROOF = "staff_invitation"
 RESETS_A_MINUTE = 2
-# Limits of password reset mails: requested from one place, and sent to one address.
+# Limits of password reset mails: requested from one place, and sent to one address. The second is no longer than a link
+# is valid, so that an owner for whom strangers used it up has a link that works.
 RESETS_FROM_PLACE = parse_many("20/hour")
-RESETS_TO_ADDRESS = parse_many("5/hour, 20/day")
+RESETS_TO_ADDRESS = parse_many("5/hour")
 _UID = re.compile(r"[A-Za-z0-9_-]{1,40}\Z")
 # The form of Django's reset tokens.
 _RESET = re.compile(r"(?=.{3,99}\Z)[a-z0-9]+-[a-z0-9]+\Z")
@@ -227,7 +228,7 @@ class ChoosePassword(PasswordResetConfirmView):
         staff_sessions.end_sessions(form.user)
         signin.notify_of_new_password(cast(Request, self.request), form.user)
         messages.success(self.request, "Password changed. Sign in with your new password.")
-        return answer
+        return signin.remember_reader(self.request, answer, form.user)
 
 
 def urls() -> list[URLPattern]:

@@ -91,13 +91,22 @@ def _request_link(request: Request, purpose: str) -> HttpResponse:
     if form.is_valid():
         email = queries.normal_email(form.cleaned_data["email"])
         try:
-            limits.count(request, "accounts", email)
-            limits.count_mail(request, email)
+            _count_link(request, purpose, email)
         except TooManyTries as refusal:
             return _too_many_tries(request, purpose, form, refusal)
         jobs.send_password_link.enqueue(request.shop.pk, email, purpose)
         return SeeOther(reverse("website:mailed"))
     return render(request, f"website/account/{purpose}.html", {"form": form}, status=422 if form.is_bound else 200)
+
+
+def _count_link(request: Request, purpose: str, email: str) -> None:
+    """Raises LimitReached. Links for a new password have a counter of their own, which is closed no longer than such a
+    link is valid: whoever used it up, the owner of the mailbox then has a link that works."""
+    if purpose == "reset":
+        limits.count(request, "accounts", f"reset {email}")
+    else:
+        limits.count(request, "accounts", email)
+        limits.count_mail(request, email)
 
 
 @require_safe
@@ -120,7 +129,8 @@ def follow_link(request: Request) -> HttpResponse:
     # A HEAD request, such as from a link scanner, gets no session.
     if request.method == "GET":
         try:
-            limits.count(request, "accounts", query)
+            # By link alone, so that others in the same network do not keep its receiver out.
+            limits.count_each(request, "accounts", query)
         except TooManyTries as refusal:
             return _link_refused(request, refusal)
         proofs = request.session.get(_PROOFS, {})
@@ -215,7 +225,7 @@ def _forget_proof(request: Request) -> None:
 
 def _too_many_tries(request: Request, page: str, form: Form, refusal: TooManyTries) -> HttpResponse:
     form.add_error(None, refusal.text)
-    context = {"form": form, "next": _next_url(request)}
+    context = {"form": form, "next": _next_url(request), "is_limited": True}
     response = render(request, f"website/account/{page}.html", context, status=refusal.status)
     response["Retry-After"] = refusal.retry_after
     return response

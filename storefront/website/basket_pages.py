@@ -3,10 +3,10 @@
 from decimal import Decimal
 from functools import partial
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from django.contrib import messages
-from django.http import HttpResponse, QueryDict
+from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -30,14 +30,16 @@ from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.listing import queries as listing_queries
 from storefront.payments.drafts import held_stock
 from storefront.pricing.queries import tax_terms
+from storefront.shops.places import SHOP, page_url
 from storefront.shops.request import Request
 from storefront.website import choices, pictures, queries
 from storefront.website.cards import ProductCard, product_cards
 from storefront.website.delivery_estimates import estimate, remember_place, remembered_place
-from storefront.website.pages import RELATED_PRODUCTS, posted_page, product_page, require_shop
+from storefront.website.details import product_detail, takes_text
+from storefront.website.pages import RELATED_PRODUCTS, form_page, posted_page, product_page, require_shop
 from storefront.website.pictures import Picture
 
-# Form fields that the URL of a chosen variant keeps, besides axes and options.
+# Form fields that the URL of a chosen variant keeps, besides axes and options. None of them is free text.
 _SHOWN = ("variant", "qty", "damaged", "custom_price", "send_on")
 
 
@@ -51,39 +53,84 @@ def basket(request: Request) -> HttpResponse:
 @posted_page
 def add(request: Request) -> HttpResponse:
     """Add a product to the basket. A refusal shows the product page again, with the visitor's input and the error."""
-    record = _find_product(request)
+    record = _find_product(request, request.POST)
     if record is None:
         messages.error(request, "This product is no longer available.")
         return _redirect_to(request, "website:basket")
     if "show" in request.POST:
         return _shown(record, request.POST)
+    if request.place == SHOP and takes_text(record):
+        return _redirect_to_texts(request, record)
     try:
-        variant, custom_fields = _variant(record, request.POST)
-        cart = basket_to_add_to(request)
-        if cart is None:
-            limits.count(request, "baskets")
-        added = actions.add_line(
-            shop=request.shop,
-            now=request.now,
-            product_id=record["id"],
-            qty=_qty(request.POST),
-            cart=cart,
-            variant_id=variant["id"] if variant else None,
-            options=_options(record, request.POST),
-            custom_fields=custom_fields,
-            custom_price=_custom_price(record, request.POST),
-            is_damaged=bool(request.POST.get("damaged")),
-            gift_card=_gift_card(record, request.POST),
-            with_token=False,
-        )
+        line = _add_posted(request, record)
     except Refusal as refusal:
         return _refusal_response(request, record, refusal)
-    remember_basket(request, added.cart)
     if _is_htmx(request):
-        context = {"line": added.line, "swap": True}
-        return render(request, "website/added.html", context)
-    messages.success(request, f"{added.line.name_snapshot} is in your basket.")
+        return render(request, "website/added.html", {"line": line, "swap": True})
+    messages.success(request, f"{line.name_snapshot} is in your basket.")
     return redirect("website:basket")
+
+
+@form_page
+def texts(request: Request) -> HttpResponse:
+    """The last step before the basket, for what the shopper types: the texts of options, a gift card's recipient and
+    message. Where there is a secure host, it is there alone: apps' scripts read the forms of the shop's own host."""
+    given = request.POST if request.method == "POST" else request.GET
+    record = _find_product(request, given)
+    if record is None or not takes_text(record):
+        raise Http404("This product is no longer available.")
+    if request.method != "POST":
+        return _texts_page(request, record, given)
+    try:
+        _add_posted(request, record)
+    except Refusal as refusal:
+        return _texts_page(request, record, given, sentence=_message(refusal), status=refusal.status)
+    return SeeOther(page_url(request, "website:basket"))
+
+
+def _add_posted(request: Request, record: dict[str, Any]) -> CartLine:
+    """Add the posted choice to the basket. Raises Refusal."""
+    variant, custom_fields = _variant(record, request.POST)
+    cart = basket_to_add_to(request)
+    if cart is None:
+        limits.count(request, "baskets")
+    added = actions.add_line(
+        shop=request.shop,
+        now=request.now,
+        product_id=record["id"],
+        qty=_qty(request.POST),
+        cart=cart,
+        variant_id=variant["id"] if variant else None,
+        options=_options(record, request.POST),
+        custom_fields=custom_fields,
+        custom_price=_custom_price(record, request.POST),
+        is_damaged=bool(request.POST.get("damaged")),
+        gift_card=_gift_card(record, request.POST),
+        with_token=False,
+    )
+    remember_basket(request, added.cart)
+    return added.line
+
+
+def _redirect_to_texts(request: Request, record: dict[str, Any]) -> HttpResponse:
+    query = urlencode({"product": record["id"], **_chosen(record, request.POST)})
+    url = f"{page_url(request, 'website:texts')}{quote(f'?{query}')}"
+    return HttpResponse(headers={"HX-Redirect": url}) if _is_htmx(request) else SeeOther(url)
+
+
+def _texts_page(
+    request: Request, record: dict[str, Any], given: QueryDict, *, sentence: str = "", status: int = 200
+) -> HttpResponse:
+    detail = product_detail(
+        request.shop, record, {name: given.get(name, "") for name in given}, customer_of(request), request.now
+    )
+    context = {
+        "product": detail.record,
+        "detail": detail,
+        "kept": [("product", record["id"]), *_chosen(record, given).items()],
+        "sentence": sentence,
+    }
+    return render(request, "website/texts.html", context, status=status)
 
 
 @posted_page
@@ -149,6 +196,8 @@ def _basket_context(request: Request) -> dict[str, Any]:
     found = pictures.line_pictures(shop, [(line.product_id, line.image_snapshot) for line in lines])
     return {
         "cart_lines": lines,
+        # Apps' scripts run on the page, so it shows nothing that was typed.
+        "is_open": request.place == SHOP,
         "lines": [_line_context(line, slugs, found, checked) for line in lines],
         "related": _cross_sells(request, lines),
         "totals": totals,
@@ -189,15 +238,19 @@ def _line_context(
 
 
 def _shown(record: dict[str, Any], given: QueryDict) -> HttpResponse:
-    """Redirect to the product page with the chosen variant, for visitors without JavaScript. The URL leaves out the
-    message and recipient of a gift card."""
-    chosen = {name: given[name] for name in given if name.startswith(("axis-", "option-")) or name in _SHOWN}
-    query = urlencode({name: value for name, value in chosen.items() if value})
-    return SeeOther(f"{reverse('website:product', args=[record['slug']])}?{query}")
+    """Redirect to the product page with the chosen variant, for visitors without JavaScript."""
+    return SeeOther(f"{reverse('website:product', args=[record['slug']])}?{urlencode(_chosen(record, given))}")
 
 
-def _find_product(request: Request) -> dict[str, Any] | None:
-    product_id = request.POST.get("product", "")
+def _chosen(record: dict[str, Any], given: QueryDict) -> dict[str, str]:
+    """What was chosen, by form field, for a URL: without texts of options, and a gift card's message and recipient."""
+    typed = {f"option-{option['id']}" for option in record["options"] if option["type"] == "text"}
+    names = [name for name in given if name.startswith(("axis-", "option-")) or name in _SHOWN]
+    return {name: given.get(name, "") for name in names if given.get(name) and name not in typed}
+
+
+def _find_product(request: Request, given: QueryDict) -> dict[str, Any] | None:
+    product_id = given.get("product", "")
     if not (product_id.isascii() and product_id.isdigit()):
         return None
     return listing_queries.product_record(request.shop, product_id, now=request.now)

@@ -84,8 +84,17 @@ class ProductDetail:
         return can_wait and (any_gone if self.choice.axes else self.is_sold_out)
 
     @property
+    def takes_text(self) -> bool:
+        """Returns True if the shopper types something with this: an option's text, a gift card's recipient."""
+        return takes_text(self.record)
+
+    @property
     def has_sku(self) -> bool:
         return bool(self.shown.sku or self.record["sku"]) or any(variant["sku"] for variant in self.variants)
+
+
+def takes_text(record: Record) -> bool:
+    return record["is_gift_card"] or any(option["type"] == "text" for option in record["options"])
 
 
 def product_detail(

@@ -1,10 +1,12 @@
 """The password page of a shop whose doors are closed (`staff/doors.py`)."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import get_script_prefix
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
@@ -12,7 +14,7 @@ from django.views.decorators.http import require_http_methods
 from storefront.checkout.forms import CheckoutForm
 from storefront.kit.api.http import SeeOther
 from storefront.kit.middleware import Middleware
-from storefront.shops.places import local_path, page_url
+from storefront.shops.places import SECURE, SHOP, arrival_url, local_path, page_url
 from storefront.shops.request import Request
 from storefront.shops.throttle import TooManyTries
 from storefront.staff import doors
@@ -60,18 +62,19 @@ class Door(Middleware):
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def door(request: Request) -> HttpResponse:
-    """Ask for the password, then redirect to the requested page."""
+    """Ask for the password, then redirect to the requested page. On the secure host, `next` can be a path of the shop's
+    own host, which then lets the visitor in, too."""
     if not request.shop:
         raise Http404("There is no shop at this address.")
-    path = local_path(request.POST.get("next") or request.GET.get("next")) or page_url(request, "website:home")
+    path = local_path(request.POST.get("next") or request.GET.get("next")) or ""
     if doors.is_let_in(request):
-        return SeeOther(path)
+        return SeeOther(_onward(request, path))
     form = PasswordForm(request.POST if request.method == "POST" else None)
     status = 422 if form.is_bound else 200
     if form.is_valid():
         try:
             if doors.try_password(request, form.cleaned_data["password"]):
-                return SeeOther(path)
+                return SeeOther(_onward(request, path))
             form.add_error("password", WRONG)
         except TooManyTries as refusal:
             form.add_error(None, refusal.text)
@@ -79,7 +82,18 @@ def door(request: Request) -> HttpResponse:
     return _page(request, form, path, status=status)
 
 
+def _onward(request: Request, path: str) -> str:
+    if request.place == SECURE and not path.startswith(get_script_prefix()):
+        return arrival_url(SHOP, request.shop, path or "/")
+    return path or page_url(request, "website:home")
+
+
 def _page(request: Request, form: PasswordForm, path: str, *, status: int) -> HttpResponse:
-    response = render(request, "website/door.html", {"form": form, "next": path}, status=status)
+    """The page with the form. On the shop's own host, where apps' scripts run, it has a link to the secure host's."""
+    context: dict[str, Any] = {"form": form, "next": path}
+    if request.place == SHOP:
+        query = f"?{urlencode({'next': path})}" if path else ""
+        context["door"] = page_url(request, "website:door", plain=True) + query
+    response = render(request, "website/door.html", context, status=status)
     response["X-Robots-Tag"] = "noindex"
     return response

@@ -24,6 +24,7 @@ from storefront.listing.facets import Facets, facets_of
 from storefront.listing.page import RELEVANCE
 from storefront.listing.queries import ProductFilters, ProductPage
 from storefront.shops.models import Shop
+from storefront.shops.places import SHOP, origin_of, secure_base
 from storefront.shops.request import Request
 from storefront.website import details, pictures, queries, search_engines
 from storefront.website.cards import ProductCard, product_cards
@@ -135,6 +136,9 @@ def product(request: Request, slug: str) -> HttpResponse:
 
 def product_page(request: Request, record: dict[str, Any], *, given: dict[str, str], status: int = 200, **more: Any):
     """The page of a product. `given`: what the visitor has chosen, by form field; `more`: more template context."""
+    if request.place == SHOP:
+        # Forms of the page lead to pages of the secure host, on which the shopper types.
+        request.page_sources = {"form-action": (origin_of(secure_base(request.shop)),)}  # type: ignore[attr-defined]
     detail = details.product_detail(request.shop, record, given, customer_of(request), request.now)
     home_category = record["categories"][-1] if record["categories"] else None
     context = {

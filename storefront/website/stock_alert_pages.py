@@ -11,24 +11,33 @@ from django.urls import reverse
 
 from storefront.catalogue.rules import full_name
 from storefront.customers import limits
+from storefront.customers.session import customer_of
 from storefront.kit.api.http import SeeOther, pop_query_string
 from storefront.kit.refusals import InvalidFields, NotFound, Refusal
 from storefront.listing import queries as listing_queries
+from storefront.shops.places import SECURE, page_url
 from storefront.shops.request import Request
 from storefront.shops.throttle import TooManyTries
 from storefront.stock_alerts import actions, links
-from storefront.website.pages import form_page, posted_page, product_page
+from storefront.website.details import product_detail
+from storefront.website.pages import form_page, product_page
 
 
-@posted_page
+@form_page
 def ask(request: Request) -> HttpResponse:
-    """Request a stock alert for a product or a variant. The response does not reveal whether the address is known."""
+    """Request a stock alert for a product or a variant. The response does not reveal whether the address is known.
+
+    Where there is a secure host, the form is there alone: apps' scripts read the forms of the shop's own host.
+    """
     shop, now = request.shop, request.now
-    product, variant = (request.POST.get(name, "") for name in ("product", "variant"))
-    record = listing_queries.product_record(shop, product, now=now) if product.isdigit() else None
+    given = request.POST if request.method == "POST" else request.GET
+    product, variant = (given.get(name, "") for name in ("product", "variant"))
+    record = listing_queries.product_record(shop, product, now=now) if product.isascii() and product.isdigit() else None
     if record is None:
         messages.error(request, "This product is no longer available.")
-        return redirect("website:home")
+        return redirect(page_url(request, "website:home"))
+    if request.method != "POST":
+        return _ask_page(request, record)
     email = request.POST.get("email", "").strip()
     try:
         validate_email(email)
@@ -43,7 +52,10 @@ def ask(request: Request) -> HttpResponse:
         )
     except (ValidationError, TooManyTries, NotFound, InvalidFields) as refusal:
         return _refused(request, record, email, refusal)
-    messages.success(request, f"We have written to {email}. Please follow the link in that email to confirm it.")
+    sentence = f"We have written to {email}. Please follow the link in that email to confirm it."
+    if request.place == SECURE:
+        return _page(request, "Please confirm", sentence)
+    messages.success(request, sentence)
     query = f"?variant={variant}" if variant.isascii() and variant.isdigit() else ""
     return SeeOther(reverse("website:product", args=[record["slug"]]) + query)
 
@@ -57,8 +69,20 @@ def _refused(request: Request, record: dict[str, Any], email: str, refusal: Vali
         message = next(iter((refusal.errors or {}).values()))[0]
     elif isinstance(refusal, TooManyTries):
         message, status = refusal.text, refusal.status
-    given = {"variant": request.POST.get("variant", "")}
-    return product_page(request, record, given=given, status=status, alert_error=message, alert_email=email[:254])
+    shown: dict[str, Any] = {"status": status, "alert_error": message, "alert_email": email[:254]}
+    if request.place == SECURE:
+        return _ask_page(request, record, **shown)
+    return product_page(request, record, given={"variant": request.POST.get("variant", "")}, **shown)
+
+
+def _ask_page(request: Request, record: dict[str, Any], *, status: int = 200, **more: Any) -> HttpResponse:
+    given = request.POST if request.method == "POST" else request.GET
+    chosen = {"variant": given.get("variant", "")}
+    detail = product_detail(request.shop, record, chosen, customer_of(request), request.now)
+    variant = detail.choice.variant
+    name = full_name(record["name"], variant["name"] if variant else None)
+    context = {"product": record, "detail": detail, "name": name, "is_asking": True, **more}
+    return render(request, "website/stock_alert_ask.html", context, status=status)
 
 
 @form_page

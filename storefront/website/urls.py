@@ -20,8 +20,8 @@ app_name = "website"
 
 # On both hosts.
 looks_page = path("looks/<str:chosen>.css", looks.colours_page, name="colours")
-door_page = path("door", door.door, name="door")
-# On the shop's own host, where apps' scripts run.
+# On the shop's own host, where apps' scripts run. Its pages have no field for an email address, a password, a telephone
+# number or free text: what a shopper types is theirs.
 open_pages = [
     path("", pages.home, name="home"),
     path("search/suggestions", search_pages.suggestions, name="suggestions"),
@@ -31,8 +31,6 @@ open_pages = [
     path("categories/<str:slug>", pages.category, name="category"),
     path("pages/<str:slug>", content_pages.page, name="page"),
     looks_page,
-    path("stock-alerts", stock_alert_pages.ask, name="stock_alert"),
-    door_page,
     path("basket", basket_pages.basket, name="basket"),
     path("basket/add", basket_pages.add, name="basket_add"),
     path("basket/update", basket_pages.update, name="basket_update"),
@@ -46,8 +44,10 @@ open_pages = [
 # On the secure host.
 secure_pages = [
     looks_page,
-    door_page,
+    path("door", door.door, name="door"),
     path("contact", content_pages.contact, name="contact"),
+    path("basket/texts", basket_pages.texts, name="texts"),
+    path("stock-alerts", stock_alert_pages.ask, name="stock_alert"),
     path("stock-alerts/confirm", stock_alert_pages.confirm, name="confirm_stock_alert"),
     path("stock-alerts/stop", stock_alert_pages.stop, name="stop_stock_alerts"),
     path("account", account_pages.account, name="account"),

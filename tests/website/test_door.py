@@ -75,6 +75,12 @@ def test_guesses_are_limited(shop, password):
     assert visitor.get("/").status_code == 403
 
 
+def test_guesses_from_many_places_keep_nobody_elsewhere_out(shop, password):
+    for number in range(51):
+        browser(shop).post("/door", {"password": "guess"}, REMOTE_ADDR=f"203.0.113.{number}")
+    assert enter(browser(shop), password).status_code == 303
+
+
 def test_the_api_a_buyers_pages_and_signed_links_are_not_behind_the_doors(shop, api, mug, password):
     assert api.get("/products/mug").status_code == 200
     order = make_order(shop, sale_line(mug))
@@ -116,7 +122,16 @@ def test_with_hosts_of_their_own_the_way_to_the_checkout_takes_along_that_one_wa
         )
         assert answer.status_code == 303
         assert secure.get(f"/{shop.domain}/account/sign-in").status_code == status
-        enter(visitor, password)
+        enter_by_secure_host(visitor, shop, password)
+
+
+def enter_by_secure_host(visitor: Client, shop: Shop, password: str) -> None:
+    """The password is typed on the secure host, in a session of its own there, which lets in on the shop's host."""
+    there = Client(headers={"host": "secure.example.com"})
+    answer = there.post(f"/{shop.domain}/door", {"password": password, "next": "/products/mug"})
+    answer = visitor.get(answer["Location"].removeprefix(shop.base_url))
+    answer = there.get(answer["Location"].partition("secure.example.com")[2])
+    assert visitor.get(answer["Location"].removeprefix(shop.base_url))["Location"] == "/products/mug"
 
 
 def test_a_shop_is_made_with_closed_doors(db, capsys):

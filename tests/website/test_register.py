@@ -168,8 +168,12 @@ def test_emails_are_limited_per_address_and_per_network(shop, member, settings):
     answers = [member.request_link("register").status_code for _ in range(6)]
     assert answers == [303] * 5 + [429]
     assert len(member.mails()) == 5
+    # Links for a new password count apart.
+    assert [member.request_link("forgot").status_code for _ in range(5)] == [303] * 5
+    assert len(member.mails()) == 10
     late = member.request_link("forgot")
     assert late.status_code == 429
+    assert len(member.mails()) == 10
     assert int(late["Retry-After"]) > 0
     assert "Please try again in" in late.content.decode()
     for number in range(20):
