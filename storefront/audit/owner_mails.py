@@ -77,6 +77,9 @@ def notify_owners(shop: Shop, entries: Iterable[AuditEntry]) -> None:
 
 def is_mailed(entry: AuditEntry) -> bool:
     notice = NOTICES.get(entry.action)
+    if entry.action in ("staff.added", "staff.role_changed") and (entry.after or {}).get("role") == "owner":
+        # A new owner has a mail of their own (`staff_jobs`).
+        return False
     changed = {*(entry.before or {}), *(entry.after or {})}
     return notice is not None and (not notice.columns or not notice.columns.isdisjoint(changed))
 

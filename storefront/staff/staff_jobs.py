@@ -3,6 +3,7 @@
 from django.template.loader import render_to_string
 from django_tasks import task
 
+from storefront import audit
 from storefront.kit.queues import MAILS
 from storefront.shops import mail
 from storefront.shops.models import Shop, StaffMember, User
@@ -21,6 +22,8 @@ def notify_owners(shop: Shop, kind: str, about: str) -> None:
     """Notify each owner of the shop by mail. `kind` is a key of SUBJECTS, `about` names the person or thing. Call it in
     the transaction of the change."""
     owners = StaffMember.objects.filter(shop=shop, role=StaffMember.Role.OWNER, user__is_active=True)
+    by = audit.current_actor().name
+    about += f" (by {by}, from {audit.current_place() or 'this server'})" if by else ""
     for email in owners.order_by("pk").values_list("user__email", flat=True):
         send_to_owner.enqueue(shop.pk, email, kind, about)
 
