@@ -33,7 +33,7 @@ def errors(answer):
 def test_a_mailed_link_leads_in_at_once(attacked, clock):
     browser = Client()
     assert enter(browser).status_code == 429
-    jobs.send_password_reset.func("anna@example.com")
+    jobs.send_password_reset.func(None, "anna@example.com")
     where = browser.get(re.search(r"https?://[^/]+(/\S+)", mail.outbox[-1].body)[1])["Location"]
     # The link alone makes no browser known: mail scanners and people who were tricked follow links, too.
     assert enter(browser).status_code == 429
