@@ -18,6 +18,7 @@ from storefront.staff.admin_forms import possible_id
 MAX_ROWS_OF_FIELD = 500
 # The count of a table's rows, or a row's id. A table within a row of a table has the number of that row in its name.
 _FIELD = re.compile(r"(?P<table>[a-z_]+)(?:-[0-9]+-(?P<inner>[a-z_]+))?-(?P<kind>[A-Z_]+_FORMS|rows|[0-9]+-id)")
+NOT_COUNTED = ("MIN_NUM_FORMS", "MAX_NUM_FORMS")
 NO_NUMBER = "Nothing was saved: the form counts its rows with something that is not a number."
 NO_ID = "Nothing was saved: the form names a row that cannot exist."
 TOO_MANY = "Nothing was saved: {:,} {} are too many for this page. It takes at most {:,}; save some first, then others."
@@ -41,6 +42,9 @@ def mend_rows(page: Any, request: Any, object_id: str | None) -> list[str]:
             if value and key in tables and not _can_be_an_id(tables[key][0].model, value):
                 posted[name] = ""
                 problems.append(NO_ID)
+        elif not value and found["kind"] in NOT_COUNTED:
+            # As a read-only table is shown again after a refused form.
+            continue
         elif not (value.isascii() and value.isdigit() and len(value) < 7):
             posted[name] = "0"
             problems.append(NO_NUMBER)

@@ -173,6 +173,9 @@ def add_mug(page: Page, shop: NewShop) -> None:
 def buy_mug(shopper, shop: NewShop) -> str:
     """Enter the closed shop with its password, and order. Returns the order's number."""
     page = shopper.open("/")
+    if shop.secure != shop.base:
+        # Apps' scripts run on the shop's own host, so nothing is typed there.
+        page.get_by_role("link", name="Enter the password").click()
     page.get_by_label("Password").fill(shop.password)
     page.get_by_role("button", name="Enter").click()
     with page.expect_navigation():

@@ -1,5 +1,6 @@
 """The tables within the admin's forms take as many rows as their pages are made for, and counts that are numbers."""
 
+import re
 import time
 from itertools import cycle
 
@@ -87,3 +88,20 @@ def test_full_tables_are_saved_and_take_new_rows(desk, shop):
     assert DiscountCode.objects.count() == 160
     assert "151 discount codes are too many" in refused(desk, discount, codes__TOTAL_FORMS=151)
     assert not DiscountTarget.objects.exists()
+
+
+def test_a_refused_form_can_be_sent_again(desk):
+    """Also where a table that is only read is shown again without its counts."""
+    url = admin_url(Product, "add")
+    refused = desk.post(url, inputs(desk.get(url)) | {"name": "Scarf", "canonical_url": "nowhere"})
+    assert "Enter a valid URL." in refused.content.decode()
+    assert inputs(refused)["adjustments-MIN_NUM_FORMS"] == ""
+    again = desk.post(url, inputs(refused))
+    assert (again.status_code, "Nothing was saved" in again.content.decode()) == (200, False)
+
+
+def inputs(page) -> dict[str, str]:
+    """The fields as the page's HTML has them, but for boxes to tick."""
+    tags = [tag for tag in re.findall(r"<input[^>]*>", page.content.decode()) if 'type="checkbox"' not in tag]
+    found = [(re.search(r'name="([^"]*)"', tag), re.search(r'value="([^"]*)"', tag)) for tag in tags]
+    return {name[1]: value[1] if value else "" for name, value in found if name}
