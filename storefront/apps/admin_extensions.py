@@ -72,7 +72,7 @@ class ExtensionAdmin(ShopScopedAdmin):
         "Installed apps can show blocks at the checkout, on product pages and after the order. They are listed here."
     )
     rights = {"view": Right.MANAGE_APPS, "change": Right.MANAGE_APPS}
-    moves = Moves.NOTHING
+    moves = Moves.PERSONAL_DATA
     list_display = ["block", "app", "health_shown", "callback_url"]
     list_select_related = ["shop", "installation__app"]
     search_fields = ["installation__app__name", "callback_url"]

@@ -31,6 +31,7 @@ _PROVIDERS = (
     " ones back."
 )
 _STAFF = "Change or remove the person at Settings > Staff, or withdraw the invitation there."
+_SENDER = "Enter another email address at Settings > Shop: mails then come from the deployment's address again."
 _EXPORT = "What was downloaded cannot be called back. Change the role of whoever did it at Settings > Staff."
 NOTICES = {
     "provider_account.created": Notice("Payment provider added", "Remove it at Settings > Payment providers."),
@@ -56,6 +57,9 @@ NOTICES = {
     "staff.added": Notice("Somebody joined the staff", _STAFF),
     "staff.role_changed": Notice("Role of a staff member changed", _STAFF),
     "staff.removed": Notice("Staff member removed", "Invite them again at Settings > Staff."),
+    "mail_text.updated": Notice("Words of a mail changed", "The standard text can be restored at Settings > Emails."),
+    "sender.proved": Notice("Sender's address proved", _SENDER),
+    "sender.allowed": Notice("Sender's address allowed by the operator", _SENDER),
     "orders.exported": Notice("Orders exported", _EXPORT),
     "customers.exported": Notice("Customers exported", _EXPORT),
     "data_request.downloaded": Notice("Personal data of a customer downloaded", _EXPORT),
@@ -92,6 +96,7 @@ def send_notice(
     if shop is not None and action in NOTICES:
         notice, context = NOTICES[action], {"shop": shop, "about": about, "who": who, "place": place, "at": at}
         text = render_to_string("shops/mail/owner_notice.txt", {**context, "notice": notice})
-        written = mail.message(shop=shop, to=email, subject=f"{notice.subject}: {shop.name}", text=text)
+        subject = f"{notice.subject}: {shop.name}"
+        written = mail.message(shop=shop, to=email, subject=subject, text=text, is_to_staff=True)
         given = (shop_id, email, action, about, who, place, at)
         mail.send(written, *given, what="owner_notice", task=send_notice, tries=tries)

@@ -33,10 +33,10 @@ def store_file(*, shop: Shop, file: File, now: datetime) -> StoredFile:
         raise UnusableFile("The file is empty.")
     if file.size > settings.UPLOAD_BYTES:
         raise UnusableFile(too_large())
-    quotas.use("files", shop_id=shop.pk, now=now, amount=file.size)
     name = cleaned_name(file.name or "")
     stored = StoredFile(shop=shop, name=name, size=file.size, created_at=now, unused_since=now)
-    stored.file.save(stored.name, file, save=True)
+    with quotas.held("files", shop_id=shop.pk, now=now, amount=file.size):
+        stored.file.save(stored.name, file, save=True)
     return stored
 
 

@@ -5,7 +5,7 @@ from django.template.loader import render_to_string
 from django_tasks import task
 
 from storefront.content.mail_words import Words, write_mail
-from storefront.customers import links, queries
+from storefront.customers import limits, links, queries
 from storefront.kit import clock
 from storefront.kit.queues import MAILS
 from storefront.shops import mail
@@ -32,6 +32,10 @@ def send_password_link(shop_id: int, email: str, purpose: str, tries: int = 0) -
         kind = "known"
     elif purpose == "reset" and customer is None:
         kind = "unknown"
+        try:
+            limits.count_mail_to(email)
+        except limits.LimitReached:
+            return
     message = account_mail(shop, email, kind, link=links.password_link(shop=shop, email=email, now=now))
     mail.send(message, shop_id, email, purpose, what="password_link", task=send_password_link, tries=tries)
 

@@ -158,7 +158,7 @@ class OrderAdmin(OrderLists):
         ids = form.cleaned_data["files"]
         return self.perform(request, order, allow_downloads, "Downloads allowed again.", ids=ids)
 
-    @deed("Write to the customer", Right.WRITE_TO_CUSTOMERS, Moves.NOTHING, icon="mail")
+    @deed("Write to the customer", Right.WRITE_TO_CUSTOMERS, Moves.MONEY, icon="mail")
     @asks(
         "Write to the customer",
         "Sent as an email from the shop, with a link to the order. The order's timeline keeps it.",

@@ -86,7 +86,7 @@ def send_and_record(message: EmailMessage, *arguments: Any, order: Order, what: 
     if not order.email:
         return
     is_sent = mail.send(message, *arguments, what=what, task=task, tries=tries)
-    if mail.is_sent() and (is_sent or tries >= len(mail.WAITS)):
+    if is_sent is not None and mail.is_sent() and (is_sent or tries >= len(mail.WAITS)):
         now = clock.now()
         outcome = {"sent_at": now} if is_sent else {"failed_at": now}
         subject = message.subject[:255]
@@ -102,9 +102,10 @@ def send_message(shop_id: int, mail_id: int, tries: int = 0) -> None:
     row = OrderMail.objects.select_related("shop", "order").filter(shop=shop_id, pk=mail_id).first()
     if row is None or row.sent_at is not None:
         return
-    if mail.send(message_mail(row), shop_id, mail_id, what=row.kind, task=send_message, tries=tries):
+    is_sent = mail.send(message_mail(row), shop_id, mail_id, what=row.kind, task=send_message, tries=tries)
+    if is_sent:
         OrderMail.objects.filter(shop=shop_id, pk=row.pk).update(sent_at=clock.now())
-    elif tries >= len(mail.WAITS):
+    elif is_sent is not None and tries >= len(mail.WAITS):
         OrderMail.objects.filter(shop=shop_id, pk=row.pk).update(failed_at=clock.now())
 
 

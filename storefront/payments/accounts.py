@@ -66,8 +66,8 @@ def save_settings(*, shop: Shop, provider: Provider, given: Mapping[str, Any], n
     changed = sorted(name for name, value in (values | secrets).items() if value != before.get(name))
     columns: dict[str, Any] = {"values": values}
     if changed:
-        keep_replaced(shop=shop, name=provider.name, now=now)
         columns["checked_at"] = None
+        keep_replaced(shop=shop, name=provider.name, now=now, renew=not provider.secrets.isdisjoint(changed))
     if not provider.secrets.isdisjoint(changed):
         # Sealed again, even the same would differ.
         columns["sealed"] = sealing.seal(orjson.dumps(secrets), purpose=PURPOSE)
@@ -81,13 +81,16 @@ def save_settings(*, shop: Shop, provider: Provider, given: Mapping[str, Any], n
     return account
 
 
-def keep_replaced(*, shop: Shop, name: str, now: datetime) -> None:
-    """Keep the account's settings before its secrets are changed or it is deleted. Settings that are kept already stay,
-    so that changing them twice does not lose those that the shop had; their day begins again."""
+def keep_replaced(*, shop: Shop, name: str, now: datetime, renew: bool = True) -> None:
+    """Keep the account's settings before they are changed or deleted. Settings that are kept already stay, so that
+    changing them twice does not lose those that the shop had; with `renew`, as for new secrets, their day begins again.
+    """
     account = ProviderAccount.objects.select_for_update().filter(shop=shop, provider=name, sealed__isnull=False).first()
     kept = ReplacedSettings.objects.filter(shop=shop, provider=name)
     kept.filter(replaced_at__lte=now - UNDO_FOR).delete()
-    if account is not None and not kept.update(replaced_at=now):
+    if kept.exists():
+        kept.filter(replaced_at__lt=now if renew else now - UNDO_FOR).update(replaced_at=now)
+    elif account is not None:
         same = {"values": account.values, "sealed": account.sealed, "account_reference": account.account_reference}
         ReplacedSettings.objects.create(shop=shop, provider=name, replaced_at=now, **same)
 

@@ -86,10 +86,10 @@ def store(*, shop: Shop, picture: FetchedPicture, now: datetime) -> str:
         return existing.file
     size = picture.file.seek(0, SEEK_END)
     picture.file.seek(0)
-    quotas.use("files", shop_id=shop.pk, now=now, amount=size)
     path = f"products/{shop.pk}/{picture.digest[:32]}.{EXTENSIONS[picture.format]}"
     # Always a new file: an existing one of that name may be incomplete, left by a killed worker.
-    name = default_storage.save(path, File(picture.file))
+    with quotas.held("files", shop_id=shop.pk, now=now, amount=size):
+        name = default_storage.save(path, File(picture.file))
     if existing:
         stored.update(file=name)
         return name

@@ -39,7 +39,7 @@ class CustomerGroupAdmin(ShopScopedAdmin):
 
     empty_text = "Customers in a group, such as businesses, can have prices of their own."
     rights = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
-    moves = Moves.NOTHING
+    moves = Moves.MONEY
     list_display = ["name", "discount", "sees_net_prices"]
     search_fields = ["name"]
     ordering = ["name"]

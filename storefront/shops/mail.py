@@ -48,6 +48,9 @@ def message(
     is a mail to its staff; the mail comes from that address if it is proved (`senders.is_proved`).
     """
     name = " ".join(shop.name.split()) if shop else PRODUCT
+    if shop and ("@" in name or name.casefold() == PRODUCT.casefold()):
+        # Not to be taken for another sender's address, or for mails about accounts.
+        name = shop.domain
     own = shop.email if shop and not is_to_staff else None
     is_own = bool(shop and own and senders.is_proved(shop))
     sender = senders.written_address(own) if own and is_own else senders.deployment_address()
@@ -59,14 +62,15 @@ def message(
         reply_to=[own] if own and not is_own else None,
         headers=dict(HEADERS),
     )
-    mail.shop_id = shop.pk if shop else None  # type: ignore[attr-defined]
+    # What protects the shop does not wait behind what it sends.
+    mail.shop_id = shop.pk if shop and not is_to_staff else None  # type: ignore[attr-defined]
     mail.attach_alternative(html_of(shop, name=name, text=text, pictures=pictures, links=links), "text/html")
     return mail
 
 
-def send(mail: EmailMessage, *arguments: Any, what: str, task: Task, tries: int) -> bool:
+def send(mail: EmailMessage, *arguments: Any, what: str, task: Task, tries: int) -> bool | None:
     """Send the mail. If that fails, the `task` is enqueued for the time of the next try, with its `arguments` and the
-    number of tries. Returns False if the mail was not sent.
+    number of tries. Returns False if the mail was not sent, None if it waits for the shop's quota.
 
     A mail beyond the shop's quota waits for the next hour, as if it had not been tried."""
     now, shop_id = clock.now(), getattr(mail, "shop_id", None)
@@ -77,7 +81,7 @@ def send(mail: EmailMessage, *arguments: Any, what: str, task: Task, tries: int)
     except quotas.QuotaReached:
         log.warning("mail_quota_reached", mail=what, shop=shop_id)
         task.using(run_after=quotas.window_of("mails", now) + quotas.WINDOWS["mails"]).enqueue(*arguments, tries)
-        return False
+        return None
     except (OSError, SMTPException) as error:
         # Only the type of the error, since its text can contain the receiver's address.
         log.warning("mail_failed", mail=what, tries=tries + 1, error=type(error).__name__)

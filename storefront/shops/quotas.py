@@ -4,7 +4,8 @@ A use is counted in the shop's row of `QuotaUse` by one conditional UPDATE, in t
 two at once, the second waits for the first, and sees its use. A transaction that is rolled back has used nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
@@ -19,7 +20,7 @@ from storefront.shops.models import QuotaUse
 WINDOWS = {"mails": timedelta(hours=1), "orders": timedelta(days=1)}
 ALWAYS = datetime(2000, 1, 1, tzinfo=UTC)
 TEXTS = {
-    "files": "This shop's files have reached the {} that this deployment allows a shop. Delete some first.",
+    "files": "This shop's files have reached the {} that this deployment allows a shop. Ask its operator for more.",
     "products": "This shop has the {} products that this deployment allows a shop. Delete some first.",
     "orders": "This shop cannot take more orders today. Please try again tomorrow.",
     "mails": "This shop has sent the {} mails that this deployment allows a shop in an hour.",
@@ -51,6 +52,17 @@ def use(kind: str, *, shop_id: int, now: datetime, amount: int = 1) -> None:
         # The shop's first use. If two are at once, each finds the row in the second round.
         QuotaUse.objects.bulk_create([QuotaUse(shop_id=shop_id, kind=kind, since=since, used=0)], ignore_conflicts=True)
     raise QuotaReached(kind)
+
+
+@contextmanager
+def held(kind: str, *, shop_id: int, now: datetime, amount: int) -> Iterator[None]:
+    """`use`, given back if the block raises."""
+    use(kind, shop_id=shop_id, now=now, amount=amount)
+    try:
+        yield
+    except BaseException:
+        free(kind, shop_id=shop_id, amount=amount)
+        raise
 
 
 def free(kind: str, *, shop_id: int, amount: int) -> None:

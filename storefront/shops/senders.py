@@ -27,7 +27,8 @@ def is_proved(shop: Shop) -> bool:
 def is_of_deployment(email: str) -> bool:
     """Whether the address is on a domain of this deployment, above one or below one."""
     domain = domain_of(email)
-    own = [domain_of(deployment_address()), settings.ADMIN_HOST, settings.SECURE_HOST]
+    hosts = [host.partition(":")[0] for host in (settings.ADMIN_HOST, settings.SECURE_HOST)]
+    own = [domain_of(deployment_address()), *hosts]
     return any(_is_within(domain, host) or _is_within(host, domain) for host in own if host)
 
 

@@ -138,11 +138,12 @@ def change_role(*, shop: Shop, member: StaffMember, role: str, now: datetime) ->
         withdraw_invitations(shop=shop, invited_by=member.user_id, now=now)
     locked = StaffMember.objects.select_for_update(no_key=True).filter(shop=shop, pk=member.pk)
     old = locked.values_list("role", flat=True).first()
+    about, action = audit.person(member.user), "staff.role_changed"
+    # Before the change, so that an owner who is one no longer gets the mail, too.
+    audit.record_change(shop=shop, action=action, object=about, before={"role": old}, after={"role": role}, now=now)
     locked.update(role=role)
     if role == StaffMember.Role.OWNER != old:
         staff_jobs.notify_owners(shop, "new_owner", member.user.email)
-    about, action = audit.person(member.user), "staff.role_changed"
-    audit.record_change(shop=shop, action=action, object=about, before={"role": old}, after={"role": role}, now=now)
 
 
 @transaction.atomic

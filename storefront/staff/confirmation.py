@@ -21,6 +21,8 @@ from storefront.staff.staff_sessions import staff_session_of
 # action asks when it is opened, so that nothing is filled in before.
 LOOKED_AT = ("_change", "_changelist")
 FORMS = ("_add", "_change")
+# Forms with the person's own secrets, which no page of a row shows again.
+NEVER_HELD = {"password_change", "security_add"}
 # URLs that only accept POST. After a confirmation for one of them, the security page is shown.
 _POSTS_ONLY = {"security_remove", "security_codes", "security_end"}
 ASK_AGAIN = "Thank you for confirming. Please repeat the action: it was not carried out."
@@ -49,7 +51,8 @@ def ask_to_confirm(request: Any) -> HttpResponse:
     """Redirect to the page that asks for the confirmation and then redirects back. The form of a page is shown again as
     it was filled in (`held_forms`); a dialog is opened again so by the browser (`admin.js`)."""
     wrote = request.method not in ("GET", "HEAD")
-    if wrote and not is_htmx(request) and request.resolver_match.url_name.endswith(FORMS):
+    name = request.resolver_match.url_name
+    if wrote and not is_htmx(request) and name.endswith(FORMS) and name not in NEVER_HELD:
         held_forms.hold(request)
     back = _page_shown(request) if is_htmx(request) else request.get_full_path() if not wrote else _form_of(request)
     given = {"next": back} | ({"again": "1"} if wrote else {})
@@ -62,6 +65,9 @@ def ask_to_repeat(request: Any) -> None:
     """If the confirmation interrupted an action, add a message that the action was not carried out."""
     if request.GET.get("again"):
         messages.warning(request, ASK_AGAIN)
+    else:
+        # The person confirmed for something else, so what this browser sent before is not theirs to find filled in.
+        held_forms.drop(request)
 
 
 def _page_shown(request: Any) -> str:

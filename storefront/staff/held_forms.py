@@ -36,6 +36,10 @@ def hold(request: Any) -> None:
         request.session.pop(_HELD, None)
 
 
+def drop(request: Any) -> None:
+    request.session.pop(_HELD, None)
+
+
 def take(request: Any) -> QueryDict | None:
     """Return the form that was held for this page, once, after the person has confirmed; None if there is none."""
     row = staff_session_of(request)

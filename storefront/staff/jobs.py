@@ -28,7 +28,7 @@ def send_invitation(shop_id: int, invitation_id: int, tries: int = 0) -> None:
         return
     text = render_to_string("shops/mail/invitation.txt", {"shop": shop, "invitation": invitation, "link": link})
     subject = f"You are invited to join the staff of {shop.name}"
-    written = mail.message(shop=shop, to=invitation.email, subject=subject, text=text)
+    written = mail.message(shop=shop, to=invitation.email, subject=subject, text=text, is_to_staff=True)
     mail.send(written, shop_id, invitation_id, what="staff_invitation", task=send_invitation, tries=tries)
 
 
@@ -48,5 +48,5 @@ def send_password_reset(shop_id: None, email: str, tries: int = 0) -> None:
         link = page_address("admin:password_reset_link", shop=shop, uid=uid, token=token)
         text = render_to_string("shops/mail/password_reset.txt", {"shop": shop, "user": user, "link": link})
         subject = f"Reset your password for the admin of {shop.name}"
-        written = mail.message(shop=shop, to=user.email, subject=subject, text=text)
+        written = mail.message(shop=shop, to=user.email, subject=subject, text=text, is_to_staff=True)
         mail.send(written, shop_id, email, what="staff_password_reset", task=send_password_reset, tries=tries)

@@ -33,7 +33,8 @@ def send_to_owner(shop_id: int, email: str, kind: str, about: str, tries: int = 
     shop = Shop.objects.filter(pk=shop_id).first()
     if shop is not None:
         text = render_to_string(f"shops/mail/{kind}.txt", {"shop": shop, "about": about})
-        written = mail.message(shop=shop, to=email, subject=SUBJECTS[kind].format(shop=shop.name), text=text)
+        subject = SUBJECTS[kind].format(shop=shop.name)
+        written = mail.message(shop=shop, to=email, subject=subject, text=text, is_to_staff=True)
         mail.send(written, shop_id, email, kind, about, what=kind, task=send_to_owner, tries=tries)
 
 

@@ -75,7 +75,8 @@ class MailTextAdmin(ShopScopedAdmin):
     menu_title = "Emails"
     form = MailTextForm
     rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}
-    moves = Moves.NOTHING
+    # What a mail says about where to pay.
+    moves = Moves.MONEY
     list_display = ["title", "when", "state"]
     sortable_by = ()
     compressed_fields = False

@@ -76,6 +76,20 @@ def test_all_owners_of_the_shop_get_a_mail(desk, shop):
         assert mailed() == {subject: owners}
 
 
+def test_an_owner_who_is_one_no_longer_learns_of_it_by_a_mail_of_the_deployment(desk, shop):
+    """Also where the shop's own address is proved: whoever changed it could keep mails about it away."""
+    desk.fill(shop, email="new@evil.example")
+    mailed()
+    shop.refresh_from_db()
+    shop.proved_sender = shop.email
+    shop.save()
+    desk.fill(StaffMember.objects.get(user=user("bert")), role="fulfilment")
+    run_due_tasks()
+    told = {each.to[0]: each for each in mail.outbox if "Role of a staff member changed" in each.subject}
+    assert told.keys() == {"anna@example.com", "bert@example.com"}
+    assert all("evil.example" not in f"{each.from_email}{each.reply_to}" for each in told.values())
+
+
 def test_what_is_harmless_is_not_mailed(desk, shop):
     desk.fill(shop, name="Lamp")
     desk.fill(InvoiceSettings.objects.create(shop=shop), footer="Thank you")
@@ -131,6 +145,13 @@ class TestCredentials:
         assert delete_replaced(now=NOW + timedelta(hours=23), limit=10) == 0
         assert delete_replaced(now=NOW + timedelta(hours=24), limit=10) == 1
         assert not ReplacedSettings.objects.exists()
+
+    def test_harmless_changes_keep_no_old_ones_for_longer(self, desk, shop, clock):
+        self.save(desk, "of-the-new-account")
+        clock.shift(timedelta(hours=23))
+        self.save(open_desk(user("anna")), "", api="https://other.example")
+        clock.shift(timedelta(hours=1))
+        assert "There are no earlier settings" in self.undo(user("bert"))
 
     def test_another_shops_owner_and_a_manager_cannot(self, desk, shop):
         self.save(desk, "of-somebody-else")

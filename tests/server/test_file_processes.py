@@ -109,11 +109,13 @@ def test_an_import_that_needs_too_much_memory_ends_clearly(shops, tmp_path):
     assert found[1] == [["SUCCESSFUL", 1]]
 
 
-def test_a_worker_that_stops_gives_an_import_back(shops, tmp_path):
+@pytest.mark.parametrize("is_whole_group", [False, True])
+def test_a_worker_that_stops_gives_an_import_back(shops, tmp_path, is_whole_group):
+    """Also where all its processes get the signal, as systemd sends it by default."""
     upload(shops, tmp_path / "hostile.csv", "a", HOSTILE)
     with running("worker", log=tmp_path / "worker.log", **shops) as worker:
         wait_until(file_processes, what="the import", process=worker)
-        worker.send_signal(signal.SIGTERM)
+        (os.killpg if is_whole_group else os.kill)(worker.pid, signal.SIGTERM)
         assert worker.wait(timeout=60) == 0
         assert shell(shops, STATES)[-1] == [["READY", 1]]
         assert file_processes() == []

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from django.core import mail
 from django.core.files.base import ContentFile
+from django.urls import reverse
 from django_tasks_db.models import DBTaskResult
 
 from storefront.catalogue.actions import create_product, delete_product, restore_product
@@ -124,6 +125,39 @@ def test_files_and_pictures(shop, other_shop, quota):
     store_file(shop=other_shop, file=ContentFile(b"0", name="b.txt"), now=NOW)
     quotas.free("files", shop_id=shop.pk, amount=10)
     store_file(shop=shop, file=ContentFile(b"0", name="b.txt"), now=NOW)
+
+
+@pytest.mark.django_db
+def test_a_file_that_could_not_be_stored_is_not_counted(shop, quota, monkeypatch):
+    quota(files=100)
+
+    def no_room(*_given, **_named):
+        raise OSError("no space left")
+
+    monkeypatch.setattr("django.core.files.storage.FileSystemStorage._save", no_room)
+    for _ in range(3):
+        with pytest.raises(OSError, match="no space"):
+            store_file(shop=shop, file=ContentFile(b"0123456789", name="a.txt"), now=NOW)
+    assert quotas.used("files", shop_id=shop.pk, now=NOW) == 0
+
+
+@pytest.mark.django_db
+def test_a_picture_beyond_the_quota_is_refused_in_words(shop, quota):
+    quota(files=5)
+    desk = open_desk(make_staff(shop))
+    given = {"file": ContentFile(drawn(), name="mug.png")}
+    answer = desk.post(reverse("admin:catalogue_product_upload_picture"), given)
+    assert (answer.status_code, "this deployment allows a shop" in answer.content.decode()) == (200, True)
+
+
+@pytest.mark.django_db
+def test_mails_that_protect_the_shop_do_not_wait(shop, quota):
+    quota(mails=1)
+    for _ in range(2):
+        written = message(shop=shop, to="anna@example.com", subject="New keys", text="Look", is_to_staff=True)
+        assert send(written, what="owner_notice", task=run_product_import, tries=0)
+    assert len(mail.outbox) == 2
+    assert quotas.used("mails", shop_id=shop.pk, now=NOW) == 0
 
 
 @pytest.mark.django_db(transaction=True)

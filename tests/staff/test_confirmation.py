@@ -293,6 +293,17 @@ class TestFormsComeBack:
         clock.shift(timedelta(minutes=15))
         assert form_values(stale.post(asked["Location"], {"password": PASSWORD}, follow=True))["name"] == ""
 
+    def test_a_password_is_not_kept(self, stale):
+        given = {"old_password": PASSWORD, "new_password1": "new-lighthouse-2", "new_password2": "new-lighthouse-2"}
+        assert asks(stale.post(reverse("admin:password_change"), given))
+        assert "_held_form" not in stale.session
+
+    def test_who_confirms_for_something_else_finds_no_form_filled_in(self, stale):
+        url = reverse("admin:pricing_discount_add")
+        stale.post(url, form_values(stale_page(stale, url)) | {"name": "All of it"})
+        stale.post(reverse("admin:confirm"), {"password": PASSWORD}, follow=True)
+        assert form_values(stale.get(url))["name"] == ""
+
 
 def stale_page(desk, url):
     """The page as it was opened before the confirmation became old."""

@@ -18,6 +18,7 @@ from django.urls import reverse
 from limits import parse_many
 
 from storefront.kit import clock
+from storefront.kit.refusals import InvalidFields
 from storefront.shops import senders as rule
 from storefront.shops.mail import message
 from storefront.shops.models import AuditEntry, Shop
@@ -130,7 +131,10 @@ def test_an_address_of_the_deployments_own_domain_needs_the_operator(shop, desk,
     # Also if it was proved before the deployment got its domain.
     Shop.objects.filter(pk=shop.pk).update(proved_sender=email)
     assert sender_of(shop) == (OURS, [email])
-    call_command("senders", "allow", shop=shop.domain)
+    with pytest.raises(InvalidFields):
+        call_command("senders", "allow", shop=shop.domain, email="earlier@example.net")
+    assert sender_of(shop) == (OURS, [email])
+    call_command("senders", "allow", shop=shop.domain, email=email)
     assert sender_of(shop) == (rule.written_address(email), [])
     call_command("senders", "withdraw", shop=shop.domain)
     assert sender_of(shop) == (OURS, [email])
@@ -223,3 +227,17 @@ def test_without_dns_the_check_says_that_it_could_not_look(shop, desk, monkeypat
     assert press(desk, with_address(shop), "check_sender").count("could not be looked up") == 3
     call_command("senders", "check", shop=shop.domain)
     assert capsys.readouterr().out.count("could not be looked up") == 3
+
+
+@pytest.mark.parametrize("host", ["admin.example.org:8443", "admin.example.org"])
+def test_a_port_of_the_deployments_host_hides_no_domain(settings, host):
+    settings.ADMIN_HOST = host
+    assert rule.is_of_deployment("ceo@example.org")
+
+
+@pytest.mark.parametrize("name", ["Storefront", "service@bank.example"])
+def test_a_shops_name_passes_for_nobody_else(shop, name):
+    shop.name = name
+    assert message(shop=shop, to="ada@example.com", subject="Hello", text="You").from_email.startswith(
+        f'"{shop.domain}"'
+    )

@@ -7,6 +7,7 @@ from django.core import mail
 from django.test import Client
 
 from storefront.staff import jobs, second_factor
+from tests.staff import make_staff
 from tests.staff.authenticators import code_of
 from tests.staff.signing_in import KEY, PASSWORD, give_app, is_in
 
@@ -97,3 +98,20 @@ def test_a_right_password_with_wrong_codes_uses_up_the_accounts_codes_unseen(att
     # All tries of this account's codes are used up, which the answer does not show.
     refused = enter(Client(), code_of(KEY))
     assert (refused.status_code, errors(refused)) == (200, errors(enter(Client(), "000000", "wrong")))
+
+
+@pytest.mark.parametrize("guess", ["wrong", PASSWORD])
+def test_no_counter_that_others_share_shows_that_the_password_was_right(attacked, other_shop, clock, guess):
+    """Somebody with accounts of their own could read the counter of codes of their place."""
+    ends, place = "203.0.113.9", {}
+    for number in range(8):
+        eve = make_staff(other_shop, f"eve{number}")
+        give_app(eve)
+        own = Client()
+        own.post("/admin/login/", {"username": f"eve{number}", "password": PASSWORD}, REMOTE_ADDR=ends)
+        for _ in range(min(4, 29 - place.get("codes", 0))):
+            assert own.post("/admin/login/second/", {"code": "000000"}, REMOTE_ADDR=ends).status_code == 200
+            place["codes"] = place.get("codes", 0) + 1
+    given = {"username": "anna", "password": guess, "code": "000000"}
+    Client().post("/admin/login/", given, REMOTE_ADDR=ends)
+    assert own.post("/admin/login/second/", {"code": "000000"}, REMOTE_ADDR=ends).status_code == 200

@@ -93,7 +93,7 @@ def check_picture(file: Any) -> None:
     """Raise ValidationError with the file's name for an upload that pages cannot show."""
     try:
         uploaded_pictures.check_picture(file)
-    except (UnusablePicture, QuotaReached) as refusal:
+    except UnusablePicture as refusal:
         raise forms.ValidationError(refusal.text) from None
 
 
@@ -115,7 +115,7 @@ def stored_picture(request: Any, file: Any) -> dict[str, Any]:
         return {"problem": "Choose a picture."}
     try:
         uploaded = store_picture(shop=request.shop, file=file, now=request.now)
-    except UnusablePicture as refusal:
+    except (UnusablePicture, QuotaReached) as refusal:
         return {"problem": refusal.text}
     except StorageUnavailable:
         return {"problem": NOT_STORED}

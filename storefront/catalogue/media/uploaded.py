@@ -53,10 +53,10 @@ def store_picture(*, shop: Shop, file: File, now: datetime) -> UploadedPicture:
     Raises UnusablePicture, QuotaReached and `kit.storage.StorageUnavailable`.
     """
     width, height = check_picture(file)
-    quotas.use("files", shop_id=shop.pk, now=now, amount=file.size)
     name = cleaned_name(file.name or "")
     uploaded = UploadedPicture(shop=shop, name=name, width=width, height=height, created_at=now)
-    uploaded.file.save(name, file, save=True)
+    with quotas.held("files", shop_id=shop.pk, now=now, amount=file.size):
+        uploaded.file.save(name, file, save=True)
     return uploaded
 
 

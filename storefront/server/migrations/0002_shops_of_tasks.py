@@ -40,8 +40,10 @@ def add_shops(apps: Any, _schema_editor: Any) -> None:
     tasks = apps.get_model("django_tasks_database", "DBTaskResult").objects
     for before, path in MOVED.items():
         tasks.filter(task_path=before).update(task_path=path)
-    for row in tasks.filter(status__in=("READY", "RUNNING"), task_path__in=list(MODELS)):
+    for row in tasks.filter(status__in=("READY", "RUNNING"), task_path__in=list(MODELS)).iterator():
         model, given = MODELS[row.task_path], row.args_kwargs["args"]
+        if not given or (model and not isinstance(given[0], int)):
+            continue
         rows = apps.get_model(*model).objects.filter(pk=given[0]).values_list("shop_id", flat=True) if model else None
         arguments = row.args_kwargs | {"args": [rows.first() if rows is not None else None, *given]}
         tasks.filter(pk=row.pk).update(args_kwargs=arguments)

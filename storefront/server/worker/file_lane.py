@@ -6,16 +6,18 @@ starts at once, whatever the first one has uploaded.
 """
 
 import multiprocessing
+import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from uuid import UUID
 
 import structlog
 from django.conf import settings
-from django.db import DatabaseError, InterfaceError, connection, connections
+from django.db import DatabaseError, InterfaceError, connection, connections, transaction
 from django.utils.crypto import get_random_string
 from django_tasks import TaskResultStatus
 from django_tasks_db.models import DBTaskResult
@@ -67,12 +69,21 @@ class FileLane(Lane):
         if len(self.running) >= settings.FILE_PROCESSES:
             return False
         task = self._claim()
-        if task is not None:
+        if task is None:
+            return False
+        try:
             self._start(task)
-        return task is not None
+        except OSError:
+            requeue(task)
+            raise
+        return True
 
     def run(self) -> None:
         """Start tasks until stopped, and wait for those that run."""
+        # A SIGTERM for the whole group must not end the process from which the others are forked. It inherits this
+        # mask, as do they until they have their handler. The tracker first, since its start unblocks the signal.
+        resource_tracker.ensure_running()
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
         super().run()
         while self.running:
             wait([each.process.sentinel for each in self.running.values()], timeout=POLL_SECONDS)
@@ -100,7 +111,7 @@ class FileLane(Lane):
         if not (files & DBTaskResult.objects.ready()).exists():
             return None
         busy = (files & DBTaskResult.objects.running()).values_list("args_kwargs", flat=True)
-        shops = {given["args"][0] for given in busy}
+        shops = {next(iter(given["args"]), None) for given in busy} - {None}
         waiting = (files & DBTaskResult.objects.ready()).exclude(args_kwargs__args__0__in=shops)
         with exclusive_transaction(connection.alias):
             task = waiting.get_locked()
@@ -124,7 +135,9 @@ class FileLane(Lane):
                 reason = f"it took longer than {settings.FILE_MINUTES:,} minutes"
                 each.process.kill()
             each.process.join()
-            if each.process.exitcode:
+            if each.process.exitcode and self.stopping.is_set():
+                requeue(each.task)
+            elif each.process.exitcode:
                 self._tell(each.task, reason)
             del self.running[id]
 
@@ -132,5 +145,6 @@ class FileLane(Lane):
         """Fail the task, which is not tried again: it would be stopped again."""
         log.error("task_stopped", task=task.task_path, task_id=str(task.pk), reason=reason)
         mine = DBTaskResult.objects.filter(pk=task.pk, status=TaskResultStatus.RUNNING, worker_ids=task.worker_ids)
-        if mine.update(status=TaskResultStatus.FAILED, finished_at=clock.now(), traceback=reason):
-            TELL[task.task_path](*task.args_kwargs["args"], reason=reason, **task.args_kwargs["kwargs"])
+        with transaction.atomic():
+            if mine.update(status=TaskResultStatus.FAILED, finished_at=clock.now(), traceback=reason):
+                TELL[task.task_path](*task.args_kwargs["args"], reason=reason, **task.args_kwargs["kwargs"])

@@ -36,6 +36,7 @@ def run(task_id: str, worker_id: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _interrupt)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
     setproctitle("storefront file")
     Thread(target=_end_with_parent, name="parent", daemon=True).start()
     most = settings.FILE_BYTES

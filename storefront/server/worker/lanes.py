@@ -85,6 +85,8 @@ class TaskLane(Lane):
         self.mine = queued.filter(queue_name=queue) if queue else queued
         # The shops that had their turn in this round.
         self.served: set[int | None] = set()
+        # When to look for other shops again, after only one had anything to do: that reads all that waits.
+        self.search_again_at = 0.0
 
     def run_once(self) -> bool:
         task = self._claim()
@@ -108,13 +110,15 @@ class TaskLane(Lane):
     def _next(self) -> DBTaskResult | None:
         """The oldest due task of a shop that had no turn in this round; if there is none, a new round begins."""
         due = self.mine & DBTaskResult.objects.ready()
-        if self.served:
+        if self.served and time.monotonic() >= self.search_again_at:
             shops = self.served - {None}
             had_turn = Q(args_kwargs__args__0__in=shops)
             if None in self.served:
                 had_turn |= Q(args_kwargs__args__0=None)
             if found := due.exclude(had_turn).first():
                 return found
+            if len(self.served) == 1:
+                self.search_again_at = time.monotonic() + POLL_SECONDS
             self.served.clear()
         return due.first()
 

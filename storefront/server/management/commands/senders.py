@@ -19,9 +19,10 @@ class Command(Base):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("action", choices=["list", "allow", "withdraw", "check"], help="what to do")
+        parser.add_argument("--email", help="the address to allow, which must still be the shop's")
         parser.add_argument("--shop", metavar="DOMAIN", help="the shop; list and check: all, and the deployment")
 
-    def handle(self, *, action, shop, **_options) -> None:
+    def handle(self, *, action, shop, email, **_options) -> None:
         found = find_shop(shop) if shop else None
         if action == "list":
             for row in [found] if found else Shop.objects.order_by("pk"):
@@ -32,6 +33,8 @@ class Command(Base):
                 self.write_result({"record": finding.record, "state": finding.state, "text": finding.text})
         elif found is None:
             raise InvalidFields(errors={"shop": ["Say which."]})
+        elif action == "allow" and email != found.email:
+            raise InvalidFields(errors={"email": [f"Expected the shop's address: {found.email or 'it has none'}."]})
         else:
             (allow if action == "allow" else withdraw)(shop=found, now=clock.now())
             found.refresh_from_db()
