@@ -75,7 +75,7 @@ class MailTextAdmin(ShopScopedAdmin):
     menu_title = "Emails"
     form = MailTextForm
     rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}
-    # What a mail says about where to pay.
+    # Words of a mail can name another bank account.
     moves = Moves.MONEY
     list_display = ["title", "when", "state"]
     sortable_by = ()

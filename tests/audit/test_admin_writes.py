@@ -329,8 +329,9 @@ def test_every_button_of_the_admin_is_tested_here():
         if name not in ("preview", "download_report", "download_codes", "packing_slip", "print_page", "pdf", "download")
     }
     # The first asks which files, the second which fulfilment, the third asks a provider, the fourth makes several
-    # entries, the fifth asks for a file: tests/orders, tests/payments, tests/documents and tests/pricing have them.
-    others = {"allow_downloads", "cancel_fulfilment", "check_connection", "correct_invoice", "import_codes"}
+    # entries, the fifth asks for a file: tests/orders, tests/payments, tests/documents and tests/pricing have them. The
+    # sixth is in test_owner_mails.py.
+    others = {"allow_downloads", "cancel_fulfilment", "check_connection", "correct_invoice", "import_codes", "undo"}
     assert offered == {*BUTTONS, *others}
 
 

@@ -11,6 +11,7 @@ from django_tasks_db.models import DBTaskResult
 from storefront.catalogue.models import Product
 from storefront.kit import clock
 from storefront.product_files import jobs
+from storefront.product_files.importing import Report
 from storefront.product_files.models import ImportSource, ProductImport
 from storefront.server.worker.sweeps import SWEEPS
 from storefront.shops.models import AuditEntry
@@ -216,6 +217,22 @@ def test_an_internal_error_ends_the_import_with_a_sentence(desk, shop, monkeypat
     work()
     row = ProductImport.objects.get()
     assert (row.state, row.reason) == ("failed", jobs.BROKE)
+
+
+def test_an_import_that_needs_too_much_memory_ends_clearly(desk, shop, monkeypatch):
+    def hungry(*, progress, **_given):
+        progress(1, 2, Report(created=3, updated=1))
+        raise MemoryError
+
+    monkeypatch.setattr(jobs, "import_products", hungry)
+    monkeypatch.setattr(jobs, "HEARTBEAT_EVERY", timedelta(0))
+    upload(desk, MUG)
+    work()
+    row = ProductImport.objects.get()
+    assert (row.state, row.created, row.updated) == ("failed", 3, 1)
+    assert row.reason.startswith(
+        "The import was stopped, because it needed too much memory. Until then, 3 products are"
+    )
 
 
 def test_an_import_whose_worker_was_killed_is_marked_as_failed(desk, shop, django_capture_on_commit_callbacks):

@@ -95,18 +95,19 @@ def test_another_shops_import_starts_at_once_and_a_killed_one_ends_clearly(shops
     assert sorted(found[2]) == [["FAILED", 1], ["SUCCESSFUL", 1]]
 
 
-def test_an_import_that_needs_too_much_memory_ends_clearly(shops, tmp_path):
-    """Many variations of one parent are in memory together."""
-    row = '%d,variation,V-%d,Blue,1,"' + "x" * 400 + '",P-1,9.50\n'
-    text = "ID,Type,SKU,Name,Published,Description,Parent,Regular price\n1,variable,P-1,Mug,1,,,\n"
-    text += "".join(row % (number, number) for number in range(2, 240_000))
-    upload(shops, tmp_path / "many.csv", "a", text)
-    with running("worker", log=tmp_path / "worker.log", **shops, STOREFRONT_FILE_BYTES="268435456") as worker:
-        found = wait_until(
-            lambda: (s := shell(shops, STATES)) and s[0][1] == "failed" and s, what="the end", process=worker
-        )
-    assert "because it needed too much memory" in found[0][4]
-    assert found[1] == [["SUCCESSFUL", 1]]
+BOUNDED = """
+import json
+from storefront.server.worker.file_process import bound_memory
+bound_memory()
+try:
+    bytearray(300_000_000)
+except MemoryError:
+    print(json.dumps("bounded"))
+"""
+
+
+def test_the_memory_of_such_a_process_is_bounded(deployment):
+    assert shell(deployment | {"STOREFRONT_FILE_BYTES": "268435456"}, BOUNDED) == ["bounded"]
 
 
 @pytest.mark.parametrize("is_whole_group", [False, True])

@@ -11,7 +11,7 @@ from django.db.models import BinaryField
 from storefront.installations.models import App, Installation
 from storefront.kit import clock, sealing
 from storefront.payments import accounts
-from storefront.payments.models import ProviderAccount
+from storefront.payments.models import ProviderAccount, ReplacedSettings
 from storefront.server import sealed
 from storefront.server.command import Failed
 from storefront.shops.models import Authenticator
@@ -54,6 +54,7 @@ def filled(shop, other_shop, keys):
         key = sealing.seal(b"k" * 20, purpose=second_factor.PURPOSE)
         secrets = sealing.seal(b'{"secret_key": "sk_test_1"}', purpose=accounts.PURPOSE)
         ProviderAccount.objects.create(shop=each, provider="stripe", sealed=secrets)
+        ReplacedSettings.objects.create(shop=each, provider="stripe", sealed=secrets, replaced_at=clock.now())
         user = make_staff(each, f"owner-{each.pk}")
         Authenticator.objects.create(user=user, name="Phone", sealed_key=key, created_at=clock.now())
     return shop

@@ -39,12 +39,15 @@ def run(task_id: str, worker_id: str) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
     setproctitle("storefront file")
     Thread(target=_end_with_parent, name="parent", daemon=True).start()
-    most = settings.FILE_BYTES
-    # What the process allocates, not what it maps of files or shares with its parent.
-    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    bound_memory()
     tasks = Tasks([FILES])
     tasks.worker_id = worker_id
     tasks.run_task(DBTaskResult.objects.get(pk=task_id))
+
+
+def bound_memory() -> None:
+    """From here on, more than FILE_BYTES raise MemoryError: what this process allocates, not what it maps of files."""
+    resource.setrlimit(resource.RLIMIT_DATA, (settings.FILE_BYTES, settings.FILE_BYTES))
 
 
 def _interrupt(*_: Any) -> NoReturn:
