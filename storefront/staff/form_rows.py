@@ -17,11 +17,18 @@ from storefront.staff.admin_forms import possible_id
 # Rows of a field that consists of rows, such as the translations of a product.
 MAX_ROWS_OF_FIELD = 500
 # The count of a table's rows, or a row's id. A table within a row of a table has the number of that row in its name.
-_FIELD = re.compile(r"(?P<table>[a-z_]+)(?:-[0-9]+-(?P<inner>[a-z_]+))?-(?P<kind>[A-Z_]+_FORMS|rows|[0-9]+-id)")
+_FIELD = re.compile(
+    r"(?P<table>[a-z_]+)(?:-(?:[0-9]+|__prefix__)-(?P<inner>[a-z_]+))?-(?P<kind>[A-Z_]+_FORMS|rows|[0-9]+-id)"
+)
+# The number of a row within the name of one of its fields.
+_ROW = re.compile(r"-([0-9]{1,6})(?=-)")
 NOT_COUNTED = ("MIN_NUM_FORMS", "MAX_NUM_FORMS")
 NO_NUMBER = "Nothing was saved: the form counts its rows with something that is not a number."
 NO_ID = "Nothing was saved: the form names a row that cannot exist."
 TOO_MANY = "Nothing was saved: {:,} {} are too many for this page. It takes at most {:,}; save some first, then others."
+# Rows that a form can count without a field of them: those that were left blank.
+BLANK_ROWS = 3
+NOT_SENT = "Nothing was saved: the form counts {:,} {}, but has only {:,}."
 
 Key = tuple[str, str]
 
@@ -50,17 +57,30 @@ def mend_rows(page: Any, request: Any, object_id: str | None) -> list[str]:
             problems.append(NO_NUMBER)
         elif found["kind"] in ("TOTAL_FORMS", "rows"):
             counts.setdefault(key, {})[name] = int(value)
-    for key, each in counts.items():
-        claimed = sum(each.values())
-        most = _most(tables.get(key), claimed, request, row_id)
-        if claimed > most:
-            problems.append(TOO_MANY.format(claimed, _title(tables.get(key)), most))
-            for name, count in each.items():
-                posted[name] = str(min(count, most))
-                most -= min(count, most)
+    problems += _bound_counts(counts, tables, posted, request, row_id)
     if problems:
         request.POST = posted
     return list(dict.fromkeys(problems))
+
+
+def _bound_counts(
+    counts: dict[Key, dict[str, int]], tables: dict[Key, Any], posted: Any, request: Any, row_id: Any
+) -> list[str]:
+    """Lower the counts to what each table can take and the form has. Returns what was wrong with them."""
+    sent, problems = _rows_sent(posted), []
+    for key, each in counts.items():
+        table, claimed = tables.get(key), sum(each.values())
+        most = _most(table, claimed, request, row_id)
+        if claimed > most:
+            problems.append(TOO_MANY.format(claimed, _title(table), most))
+        for name, count in each.items():
+            # A browser sends fields of each row, but for those of a table that is only read.
+            real = sent.get(name.rpartition("-")[0], 0) + BLANK_ROWS
+            real += _shown(table, request, row_id) if count > real else 0
+            if real < count <= most:
+                problems.append(NOT_SENT.format(count, _title(table), real - BLANK_ROWS))
+            posted[name] = str(min(count, real, most))
+    return problems
 
 
 def _tables(inlines: Iterable[Any], parent: type[Model], within: Key | None = None) -> Iterator[tuple[Key, Any]]:
@@ -83,12 +103,28 @@ def _title(table: Any) -> str:
     return str(table[0].verbose_name_plural or table[0].model._meta.verbose_name_plural) if table else "rows"
 
 
+def _rows_sent(posted: Iterable[str]) -> dict[str, int]:
+    """How many rows have fields in the form, by the beginning of the table's names."""
+    sent: dict[str, int] = {}
+    for name in posted:
+        for row in _ROW.finditer(name):
+            table = name[: row.start()]
+            sent[table] = max(sent.get(table, 0), int(row[1]) + 1)
+    return sent
+
+
+def _shown(table: Any, request: Any, row_id: Any) -> int:
+    """How many rows of the table the page shows."""
+    if table is None or row_id is None:
+        return 0
+    inline, lookup = table
+    stored = inline.model._base_manager.filter(**{inline.shop_lookup: request.shop.pk, lookup: row_id}).count()
+    return min(stored, inline.per_page or stored)
+
+
 def _most(table: Any, claimed: int, request: Any, row_id: Any) -> int:
     """How many rows the table can take; only counted where that matters."""
     if table is None:
         return MAX_ROWS_OF_FIELD
-    inline, lookup = table
-    if claimed <= inline.max_new_rows or row_id is None:
-        return inline.max_new_rows
-    shown = inline.model._base_manager.filter(**{inline.shop_lookup: request.shop.pk, lookup: row_id}).count()
-    return inline.max_new_rows + min(shown, inline.per_page or shown)
+    most = table[0].max_new_rows
+    return most if claimed <= most else most + _shown(table, request, row_id)

@@ -64,6 +64,16 @@ def test_rows_that_were_not_sent_cost_little(desk, shop):
     assert discount.name != "Other"
 
 
+def test_rows_that_the_form_does_not_have_are_not_drawn(desk, shop):
+    url = admin_url(Product, "add")
+    sent = inputs(desk.get(url))
+    claimed = {name: "99" for name in sent if name.endswith("-TOTAL_FORMS")}
+    answer = desk.post(url, sent | claimed | {"name": "Scarf"})
+    assert (answer.status_code, len(claimed)) == (422, 8)
+    assert "the form counts 99 variants, but has only 0." in answer.content.decode()
+    assert len(answer.content) < 2.5 * len(desk.get(url).content)
+
+
 def test_tables_within_rows_are_counted_together(desk, shop):
     product = make_product(shop, "Mug")
     option = Option.objects.create(shop=shop, product=product, name="Colour", type="select")
