@@ -104,8 +104,10 @@ def open_shop(currency, sale):
 
 def refund_in_pieces(shop, order, pieces):
     """Refund lines in such parts, as long as they are worth something, and then all that is left."""
+    least = unit(order.currency)
     for line, qty in zip(order.lines.all(), pieces, strict=False):
-        if qty < line.qty and line.line_total > line.discount:
+        # What is worth less than a coin could be rounded to nothing, which is refused.
+        if qty < line.qty and (line.line_total - line.discount) * qty >= line.qty * least:
             refund(shop, order, lines=[Pieces(line.pk, qty)])
     order.refresh_from_db()
     if order.refunded < order.total:
