@@ -89,7 +89,8 @@ def keep_replaced(*, shop: Shop, name: str, now: datetime, renew: bool = True) -
     kept = ReplacedSettings.objects.filter(shop=shop, provider=name)
     kept.filter(replaced_at__lte=now - UNDO_FOR).delete()
     if kept.exists():
-        kept.filter(replaced_at__lt=now if renew else now - UNDO_FOR).update(replaced_at=now)
+        if renew:
+            kept.update(replaced_at=now)
     elif account is not None:
         same = {"values": account.values, "sealed": account.sealed, "account_reference": account.account_reference}
         ReplacedSettings.objects.create(shop=shop, provider=name, replaced_at=now, **same)
