@@ -75,6 +75,7 @@ ACTIONS: dict[str, str] = {
     "stock.adjusted": "Stock adjusted",
     "import.finished": "Product file imported",
     "import.interrupted": "Product import interrupted",
+    "import.undone": "Product import undone",
     "pictures.retried": "Pictures that could not be fetched tried again",
     "products.exported": "Products exported",
     "export.started": "Export started",

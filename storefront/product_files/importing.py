@@ -17,7 +17,8 @@ from django.db import DataError, IntegrityError, transaction
 
 from storefront import audit
 from storefront.catalogue import rules, tree
-from storefront.catalogue.inventory.ledger import Kind, stock_changes
+from storefront.catalogue.inventory.ledger import Kind as StockKind
+from storefront.catalogue.inventory.ledger import stock_changes
 from storefront.catalogue.parsing import InvalidValue
 from storefront.kit.bulk_insert import bulk_write_pragmas
 from storefront.pictures.requesting import PictureRequests
@@ -27,7 +28,9 @@ from storefront.product_files.creating import insert_products
 from storefront.product_files.csv_reading import UnreadableFile
 from storefront.product_files.dialect import dialect
 from storefront.product_files.existing import existing_products
+from storefront.product_files.journal import Journal, Kind, state_of
 from storefront.product_files.matching import Match, Matcher, link
+from storefront.product_files.models import ProductImport
 from storefront.product_files.new_rows import NewTables, with_new_rows
 from storefront.product_files.opening import OpenedFile, open_source
 from storefront.product_files.parsed_products import Failure, Notice, ParsedProduct, Problem, ReadResult
@@ -93,13 +96,15 @@ def import_products(
     on_problem: Callable[[Problem], None] | None = None,
     on_change: Callable[[Change], None] | None = None,
     audit_object: audit.Object | None = None,
+    product_import: ProductImport | None = None,
 ) -> Report:
     """Import the file's products into the shop, each product completely or not at all.
 
     Existing products are skipped, or with `update` changed where the file differs. A dry run writes nothing. A blank
     `encoding` is detected. `source` names the shop whose ids a WooCommerce file has, by default the last one that was
     named. `pictures` requests the new pictures. `on_problem` also gets skipped products. `audit_object`, of the audit
-    entry, is named after the file by default. Raises UnreadableFile.
+    entry, is named after the file by default. `product_import` keeps what is changed, so that it can be undone. Raises
+    UnreadableFile.
     """
     opened = open_source(file, format, encoding, shop=shop, update=update, now=now)
     if source and not opened.has_ids:
@@ -113,8 +118,21 @@ def import_products(
         related = stack.enter_context(PendingRelations())
         write, upkeep = not dry_run, stack.enter_context(dialect.Upkeep())
         name, baselines = file.name[:100], Baselines(shop, opened.format, now)
+        journal = Journal(product_import) if product_import and write else None
         run = _Import(
-            shop, now, name, update, write, matcher, baselines, related, upkeep, pictures, on_problem, on_change
+            shop,
+            now,
+            name,
+            update,
+            write,
+            matcher,
+            baselines,
+            related,
+            upkeep,
+            pictures,
+            on_problem,
+            on_change,
+            journal,
         )
         if write:
             # Also after an error, since earlier batches stay imported.
@@ -182,6 +200,7 @@ class _Import:
     pictures: PictureRequests | None
     on_problem: Callable[[Problem], None] | None
     on_change: Callable[[Change], None] | None
+    journal: Journal | None
 
     def __post_init__(self) -> None:
         self.started, self.report, self.report_size = time.monotonic(), Report(), 0
@@ -208,6 +227,8 @@ class _Import:
             self.upkeep.after_batch(self.report.created)
         except (DataError, IntegrityError, InvalidValue) as error:
             self.references.clear()
+            if self.journal:
+                self.journal.clear()
             if len(batch) == 1:
                 self.fail([Problem(batch[0].line, "", _reason(error), key=str(batch[0].keys))])
             for parsed in batch if len(batch) > 1 else ():
@@ -235,9 +256,11 @@ class _Import:
     def _attempt(self, batch: list[ParsedProduct]) -> _Outcome:
         if not self.write:
             return self._apply(batch)
-        with transaction.atomic(), stock_changes(Kind.IMPORTED, reference=self.file, now=self.now):
+        with transaction.atomic(), stock_changes(StockKind.IMPORTED, reference=self.file, now=self.now):
             tree.lock(self.shop)
             outcome = self._apply(batch)
+            if self.journal:
+                self._keep_journal(self.journal, outcome)
             publish_change(self.shop.pk)
             return outcome
 
@@ -276,6 +299,13 @@ class _Import:
             self._link(outcome)
         return outcome
 
+    def _keep_journal(self, journal: Journal, outcome: _Outcome) -> None:
+        """Write what this batch changed and created, in its transaction."""
+        journal.add(Kind.CREATED, outcome.created_ids)
+        for kind, id, name in self.references.take_created():
+            journal.add(Kind(kind), [id], {"name": name})
+        journal.write()
+
     def _update(self, outcome: _Outcome) -> None:
         matched = [(parsed, match.product) for parsed, match in outcome.matched if match.product]
         products = existing_products(self.shop, [found.id for _, found in matched], lock=self.write)
@@ -283,10 +313,13 @@ class _Import:
         prices_at = self.now + timedelta(seconds=time.monotonic() - self.started)
         self.baselines.clear()
         new_pictures: list[tuple[int, str]] = []
+        journal = self.journal
         for parsed, found in matched:
+            existing = products[found.id]
+            before = state_of(existing) if journal else {}
             changes = update_product(
                 shop=self.shop,
-                existing=products[found.id],
+                existing=existing,
                 parsed=parsed,
                 references=self.references,
                 baselines=self.baselines,
@@ -297,8 +330,12 @@ class _Import:
             )
             if changes:
                 outcome.updated.append((parsed, found.slug, changes))
+                if journal:
+                    journal.changing(before)
             else:
                 outcome.skipped.append((parsed, f"{found} does not differ"))
+        if journal:
+            journal.compare()
         if self.pictures:
             self.pictures.insert(new_pictures)
 
@@ -315,6 +352,9 @@ class _Import:
             if match.product and match.links
         ]
         link(source, [(external, id) for external, id in ids if external])
+        if self.journal:
+            for external, id in ids[len(outcome.created) :]:
+                self.journal.add(Kind.LINKED, [id], {"ids": [{"source": source.pk, "external_id": external}]})
 
     def _count(self, outcome: _Outcome) -> None:
         report = self.report
@@ -353,6 +393,7 @@ class _Import:
             pending=self.related,
             by_source_id=self.matcher.by_source_id,
             write=self.write,
+            journal=self.journal,
             on_problem=self._add_problem,
         ):
             if change.counted == "skipped":

@@ -48,8 +48,12 @@ class ProductImport(models.Model):
     class State(models.TextChoices):
         WAITING = "waiting"
         RUNNING = "running"
+        ASKING = "asking", "Waits for you"
         DONE = "done"
         FAILED = "failed", "Failed"
+        DECLINED = "declined", "Not imported"
+        UNDOING = "undoing", "Being undone"
+        UNDONE = "undone"
 
     class Format(models.TextChoices):
         AUTO = "auto", "Detect automatically"
@@ -103,6 +107,13 @@ class ProductImport(models.Model):
         default=list, editable=False, help_text="The first changes that were made, or would be made."
     )
     reason = models.TextField("failure reason", blank=True, editable=False)
+    impact = models.JSONField(null=True, editable=False, help_text="What the file would change (`impact.Impact`).")
+    accepted = models.JSONField(
+        null=True, editable=False, help_text="The rules of `gate.RULES` that a person accepted; null before a decision."
+    )
+    undo_result = models.JSONField(
+        null=True, editable=False, help_text='{"undone": 3, "left": 1, "reasons": ["Mug: it was sold since"]}'
+    )
     created_at = models.DateTimeField()
     heartbeat_at = models.DateTimeField(null=True, editable=False, help_text="Last sign of life of the worker.")
     finished_at = models.DateTimeField(null=True, editable=False)
@@ -113,7 +124,10 @@ class ProductImport(models.Model):
         ordering = ["-created_at", "-id"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(state__in=["waiting", "running", "done", "failed"]), name="product_import_state"
+                condition=Q(
+                    state__in=["waiting", "running", "asking", "done", "failed", "declined", "undoing", "undone"]
+                ),
+                name="product_import_state",
             )
         ]
         indexes = [models.Index(fields=["shop", "created_at"]), models.Index(fields=["state", "heartbeat_at"])]
@@ -123,9 +137,58 @@ class ProductImport(models.Model):
 
     @property
     def has_ended(self) -> bool:
-        return self.state in (self.State.DONE, self.State.FAILED)
+        return self.state in (self.State.DONE, self.State.FAILED, self.State.DECLINED, self.State.UNDONE)
+
+    @property
+    def is_working(self) -> bool:
+        """Returns True while the worker has something to do for it, or does it."""
+        return self.state in (self.State.WAITING, self.State.RUNNING, self.State.UNDOING)
 
     @property
     def awaits_pictures(self) -> bool:
         """Returns True if pictures of this import are still to be fetched."""
         return self.picture_requests.exists() or self.pictures.filter(state="waiting").exists()
+
+
+class ImportedChange(models.Model):
+    """What an import changed in one product, or a row that it created beside products, so that it can be undone
+    (`undoing.py`). Written in the transaction of the change (`journal.py`).
+
+    No foreign keys in the database, since imports write many rows.
+    """
+
+    class Kind(models.TextChoices):
+        UPDATED = "updated"
+        RELATED = "related"
+        CREATED = "created"
+        LINKED = "linked"
+        CATEGORY = "category"
+        BRAND = "brand"
+        VENDOR = "vendor"
+        SHIPPING_ORIGIN = "shipping_origin"
+        TAX_CLASS = "tax_class"
+
+    class Outcome(models.TextChoices):
+        KEPT = "", "Not undone"
+        UNDONE = "undone"
+        LEFT = "left"
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False, db_constraint=False)
+    product_import = models.ForeignKey(
+        ProductImport, on_delete=models.CASCADE, db_index=False, db_constraint=False, related_name="journal"
+    )
+    kind = models.CharField(max_length=15, choices=Kind)
+    object_id = models.BigIntegerField(help_text="The id of the product, category or brand.")
+    content = models.JSONField(default=dict, help_text="The values before and after, as `journal.py` writes them.")
+    outcome = models.CharField(max_length=6, choices=Outcome, blank=True, default="", db_default="")
+    reason = models.CharField(max_length=300, blank=True, default="", db_default="")
+
+    class Meta:
+        app_label = "catalogue"
+        indexes = [
+            models.Index(fields=["product_import", "kind", "object_id"], name="imported_change_of_import"),
+            models.Index(fields=["shop", "object_id"], name="imported_change_of_object"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.object_id}"

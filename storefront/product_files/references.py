@@ -29,7 +29,14 @@ class References:
         self._ids: dict[str, dict[str, int]] = {name: {} for name in NAMED}
         self._paths: dict[Names, int] = {}
         self._slugs: set[str] = set()
+        # The rows that were created since `take_created`, as (kind, id, name).
+        self._created: list[tuple[str, int, str]] = []
         self.words = NewWords(self.shop)
+
+    def take_created(self) -> list[tuple[str, int, str]]:
+        """Return the rows that were created since the last call, as (kind, id, name)."""
+        created, self._created = self._created, []
+        return created
 
     def resolve(self, products: list[ParsedProduct], now: datetime) -> None:
         """Create the missing rows that these products refer to, and renumber the tree."""
@@ -41,6 +48,7 @@ class References:
         for kind, wanted in unknown.items():
             rows = MODELS[kind].objects.bulk_create(MODELS[kind](shop=self.shop, name=name) for name in wanted.values())
             self._ids[kind].update(zip(wanted, (row.pk for row in rows), strict=True))
+            self._created += [(kind, row.pk, row.name) for row in rows]
 
     def look_up(self, products: list[ParsedProduct]) -> tuple[dict[Names, CategoryPath], dict[str, dict[str, str]]]:
         """Read the existing rows of each kind if these products refer to a name that is not cached yet. Returns the
@@ -106,6 +114,7 @@ class References:
                 created = Category.objects.create(shop=self.shop, name=node.name, parent_id=parent, **fields)
                 self._paths[names] = created.pk
                 self._slugs.add(slug)
+                self._created.append(("category", created.pk, node.name))
             parent = self._paths[names]
 
     def _free_slug(self, stated: str | None, names: Names) -> str:

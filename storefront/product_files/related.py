@@ -12,6 +12,7 @@ from django.db import transaction
 from storefront.catalogue import tree
 from storefront.catalogue.models import Product, RelatedProduct, Variant
 from storefront.catalogue.parsing import quoted
+from storefront.product_files.journal import Journal, Kind
 from storefront.product_files.matching import products_by
 from storefront.product_files.native.members import RELATED
 from storefront.product_files.parsed_products import ParsedProduct, Problem
@@ -130,6 +131,7 @@ def resolve_related(
     pending: PendingRelations,
     by_source_id: Callable[[set[int]], dict[int, int]],
     write: bool,
+    journal: Journal | None = None,
     on_problem: Callable[[Problem], None],
 ) -> Iterator[RelatedChange]:
     """Store the related products that the file states, and return the changes.
@@ -142,7 +144,7 @@ def resolve_related(
         with transaction.atomic():
             if write:
                 tree.lock(shop)
-            changes = _apply(shop, stated, wanted, write=write)
+            changes = _apply(shop, stated, wanted, write=write, journal=journal)
         yield from changes
 
 
@@ -197,7 +199,9 @@ def _existing(
     return found
 
 
-def _apply(shop: Shop, stated: Stated, wanted: dict[tuple[int, str], list[int]], *, write: bool) -> list[RelatedChange]:
+def _apply(
+    shop: Shop, stated: Stated, wanted: dict[tuple[int, str], list[int]], *, write: bool, journal: Journal | None
+) -> list[RelatedChange]:
     products = {product for product, _ in stated if product > 0}
     # Relations to deleted products are in no file. They stay in case the product is restored.
     rows = RelatedProduct.objects.filter(shop=shop, product_id__in=products, related_product__deleted_at=None)
@@ -217,6 +221,12 @@ def _apply(shop: Shop, stated: Stated, wanted: dict[tuple[int, str], list[int]],
             for (product, kind), (_, ids) in different.items()
             for order, id in enumerate(ids)
         )
+        if journal:
+            for (product, kind), (rows, ids) in different.items():
+                if stated[product, kind][1] != "created":
+                    before_ids = [row.related_product_id for row in rows]
+                    journal.add(Kind.RELATED, [product], {kind: [before_ids, ids]})
+            journal.write()
     return _changes(shop, stated, different) if different else []
 
 
