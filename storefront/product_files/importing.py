@@ -28,6 +28,8 @@ from storefront.product_files.creating import insert_products
 from storefront.product_files.csv_reading import UnreadableFile
 from storefront.product_files.dialect import dialect
 from storefront.product_files.existing import existing_products
+from storefront.product_files.gate import Gate
+from storefront.product_files.impact import Effect
 from storefront.product_files.journal import Journal, Kind, state_of
 from storefront.product_files.matching import Match, Matcher, link
 from storefront.product_files.models import ProductImport
@@ -36,49 +38,16 @@ from storefront.product_files.opening import OpenedFile, open_source
 from storefront.product_files.parsed_products import Failure, Notice, ParsedProduct, Problem, ReadResult
 from storefront.product_files.references import References
 from storefront.product_files.related import PendingRelations, resolve_related
+from storefront.product_files.reports import MAX_REPORT_SIZE, MAX_REPORTED, Change, Progress
+from storefront.product_files.reports import Report as Report
 from storefront.product_files.row_store import SeenProducts
 from storefront.product_files.sources import source_of
+from storefront.product_files.spool import Spool
 from storefront.product_files.updating import Changes, update_product
 from storefront.shops.changes import publish_change
 from storefront.shops.models import Shop
 
-# Maximum number of problems, and of changes, in a report, and of characters in them. The callbacks get all of them.
-MAX_REPORTED, MAX_REPORT_SIZE = 1000, 8 << 20
-
 LIMITED = ("categories", "media", "variants", "options", "bundle_items")
-COUNTS = ("created", "updated", "skipped", "failed", "conflicts")
-
-Change = dict[str, Any]
-
-
-@dataclass
-class Report:
-    """Result of an import: numbers of products created, updated, skipped, failed and in conflict; problems; changes.
-
-    `problems`, `unchanged` (skipped products) and `changes` hold the first thousand, or fewer long ones. A change is
-    {line, change: "update", slug, fields: {name: [before, after]}}, in a dry run also {line, change: "create", name}.
-    """
-
-    created: int = 0
-    updated: int = 0
-    skipped: int = 0
-    failed: int = 0
-    conflicts: int = 0
-    problems: list[Problem] = field(default_factory=list)
-    unchanged: list[Problem] = field(default_factory=list)
-    changes: list[Change] = field(default_factory=list)
-
-    def counts(self) -> dict[str, int]:
-        return {name: getattr(self, name) for name in COUNTS}
-
-    @property
-    def is_complete(self) -> bool:
-        """Returns True if every product of the file is now in the shop."""
-        return not self.failed and not self.conflicts
-
-
-# Called with the bytes read so far, the file's size in bytes, and what was done so far.
-Progress = Callable[[int, int, Report], None]
 
 
 def import_products(
@@ -97,14 +66,17 @@ def import_products(
     on_change: Callable[[Change], None] | None = None,
     audit_object: audit.Object | None = None,
     product_import: ProductImport | None = None,
+    gate: Gate | None = None,
 ) -> Report:
     """Import the file's products into the shop, each product completely or not at all.
 
     Existing products are skipped, or with `update` changed where the file differs. A dry run writes nothing. A blank
     `encoding` is detected. `source` names the shop whose ids a WooCommerce file has, by default the last one that was
     named. `pictures` requests the new pictures. `on_problem` also gets skipped products. `audit_object`, of the audit
-    entry, is named after the file by default. `product_import` keeps what is changed, so that it can be undone. Raises
-    UnreadableFile.
+    entry, is named after the file by default. `product_import` keeps what is changed, so that it can be undone.
+
+    An update compares the whole file first, and writes then only what differs. `gate` stops it in between. Raises
+    UnreadableFile, and ImpactRefused before anything is written.
     """
     opened = open_source(file, format, encoding, shop=shop, update=update, now=now)
     if source and not opened.has_ids:
@@ -112,33 +84,40 @@ def import_products(
     with ExitStack() as stack:
         stack.enter_context(bulk_write_pragmas())
         stack.enter_context(read_ahead.rare_garbage_collection())
-        seen = stack.enter_context(SeenProducts())
-        origin = source_of(shop, source, opened.source, now=now, write=not dry_run) if opened.has_ids else None
-        matcher = Matcher(shop, origin, seen, opened.skus)
         related = stack.enter_context(PendingRelations())
         write, upkeep = not dry_run, stack.enter_context(dialect.Upkeep())
         name, baselines = file.name[:100], Baselines(shop, opened.format, now)
-        journal = Journal(product_import) if product_import and write else None
+
+        def new_matcher(write: bool) -> Matcher:
+            origin = source_of(shop, source, opened.source, now=now, write=write) if opened.has_ids else None
+            return Matcher(shop, origin, stack.enter_context(SeenProducts()), opened.skus)
+
+        compares_first = write and update
+        matcher = new_matcher(write and not compares_first)
         run = _Import(
-            shop,
-            now,
-            name,
-            update,
-            write,
-            matcher,
-            baselines,
-            related,
-            upkeep,
-            pictures,
-            on_problem,
-            on_change,
-            journal,
+            shop, now, name, update, write, matcher, baselines, related, upkeep, pictures, on_problem, on_change
         )
-        if write:
+        if compares_first:
+            run.write, run.spool = False, stack.enter_context(Spool())
+        else:
+            run.journal = Journal(product_import) if product_import and write else None
+
+        def audit_exit() -> None:
             # Also after an error, since earlier batches stay imported.
             stack.push(run.audit_on_exit(audit_object or audit.Object("import", None, file.name)))
+
+        if run.write:
+            audit_exit()
         run.report_problems(opened.notes)
         _import_batches(run, opened, progress)
+        if spool := run.spool:
+            if gate:
+                gate.check(shop, run.report.impact)
+            run.write, run.spool = True, None
+            run.matcher = new_matcher(True)
+            run.journal = Journal(product_import) if product_import else None
+            audit_exit()
+            _import_spooled(run, spool, opened.size, progress)
         run.finish()
     if run.texts:
         run.texts.finish()
@@ -157,7 +136,17 @@ def _import_batches(run: "_Import", opened: OpenedFile, progress: Progress | Non
             # Frees the batch before the next one is read.
             del read
             if progress:
-                progress(position or opened.size, opened.size, run.report)
+                # Comparing is the first half of an update.
+                progress((position or opened.size) // (2 if run.spool else 1), opened.size, run.report)
+
+
+def _import_spooled(run: "_Import", spool: Spool, size: int, progress: Progress | None) -> None:
+    """Import the products that the comparison has found to be new or to differ. They are matched and compared again,
+    under the shop's lock."""
+    for read, position in read_ahead.in_batches(spool.products(), spool.position):
+        run.import_all(list(read))
+        if progress:
+            progress((size + size * position // spool.size) // 2, size, run.report)
 
 
 def _within_limits(results: Iterator[ReadResult]) -> Iterator[ReadResult]:
@@ -177,6 +166,7 @@ class _Outcome:
     created: list[ParsedProduct] = field(default_factory=list)
     created_ids: list[int] = field(default_factory=list)
     updated: list[tuple[ParsedProduct, str, Changes]] = field(default_factory=list)
+    effects: list[Effect] = field(default_factory=list)
     refused: list[ParsedProduct] = field(default_factory=list)
     matched: list[tuple[ParsedProduct, Match]] = field(default_factory=list)
     # Skipped products, each with the reason.
@@ -200,7 +190,9 @@ class _Import:
     pictures: PictureRequests | None
     on_problem: Callable[[Problem], None] | None
     on_change: Callable[[Change], None] | None
-    journal: Journal | None
+    journal: Journal | None = None
+    # While an update is compared: where new and differing products go, which are imported afterwards.
+    spool: Spool | None = None
 
     def __post_init__(self) -> None:
         self.started, self.report, self.report_size = time.monotonic(), Report(), 0
@@ -327,6 +319,7 @@ class _Import:
                 now=self.now,
                 prices_at=prices_at,
                 write=self.write,
+                effects=None if self.write else outcome.effects,
             )
             if changes:
                 outcome.updated.append((parsed, found.slug, changes))
@@ -358,11 +351,17 @@ class _Import:
 
     def _count(self, outcome: _Outcome) -> None:
         report = self.report
+        self.matcher.remember(outcome.created, outcome.created_ids, outcome.matched)
+        if not self.write:
+            self.report.impact.created += len(outcome.created)
+            for effect in outcome.effects:
+                self.report.impact.add(effect)
+        if self.spool:
+            self._put_aside(self.spool, outcome)
         report.created += len(outcome.created)
         report.updated += len(outcome.updated)
         report.skipped += len(outcome.skipped)
         report.conflicts += len(outcome.conflicts)
-        self.matcher.remember(outcome.created, outcome.created_ids, outcome.matched)
         self._keep_related(outcome)
         for parsed in outcome.refused:
             lines = [variant.line for variant in parsed.variants or ()] or [parsed.line]
@@ -375,6 +374,15 @@ class _Import:
         for parsed in (*outcome.created, *(parsed for parsed, _, _ in outcome.updated)):
             for warning in parsed.warnings:
                 self._add_problem(warning)
+
+    def _put_aside(self, spool: Spool, outcome: _Outcome) -> None:
+        """Move new and differing products into the spool, uncounted."""
+        updated = {parsed.line for parsed, _, _ in outcome.updated}
+        found = [*outcome.created, *(parsed for parsed, _, _ in outcome.updated)]
+        for parsed in sorted(found, key=lambda parsed: parsed.line):
+            spool.add(parsed)
+        outcome.created, outcome.updated = [], []
+        outcome.matched = [each for each in outcome.matched if each[0].line not in updated]
 
     def _keep_related(self, outcome: _Outcome) -> None:
         # Products that a dry run would create have no ids.

@@ -80,7 +80,7 @@ def run_product_import(shop_id: int, import_id: int, uploaded_from: str = "") ->
         log.exception("product_import_failed", product_import=row.pk)
         _end(row, state=ProductImport.State.FAILED, reason=BROKE)
     else:
-        _end(row, state=ProductImport.State.DONE, **_result(report))
+        _end(row, state=ProductImport.State.DONE, **result_columns(report))
 
 
 def import_stopped(shop_id: int, import_id: int, uploaded_from: str = "", *, reason: str) -> None:
@@ -147,7 +147,8 @@ def local_file(row: ProductImport) -> Iterator[Path]:
         yield Path(copy.name)
 
 
-def _result(report: Report) -> dict[str, Any]:
+def result_columns(report: Report) -> dict[str, Any]:
+    """The columns of a finished import."""
     return {
         **report.counts(),
         "percent": 100,

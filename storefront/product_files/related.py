@@ -222,10 +222,9 @@ def _apply(
             for order, id in enumerate(ids)
         )
         if journal:
-            for (product, kind), (rows, ids) in different.items():
+            for (product, kind), (old, new) in different.items():
                 if stated[product, kind][1] != "created":
-                    before_ids = [row.related_product_id for row in rows]
-                    journal.add(Kind.RELATED, [product], {kind: [before_ids, ids]})
+                    journal.add(Kind.RELATED, [product], {kind: [[row.related_product_id for row in old], new]})
             journal.write()
     return _changes(shop, stated, different) if different else []
 

@@ -67,7 +67,7 @@ def obstacle(
             if column := _changed_since(shop, name, row, {key: each[1] for key, each in values.items()}, now):
                 of_variant = f"{row.name}: " if isinstance(row, Variant) else "its "
                 return f"{of_variant}{column.removesuffix('_id').replace('_', ' ')} changed since"
-        for id, row, values in _pairs(parts.get("added", {}), found):
+        for _, row, values in _pairs(parts.get("added", {}), found):
             if row is None or _changed_since(shop, name, row, values, now):
                 return f"{_WORDS[name]} changed since"
             if name == "variants" and (use := _use_of(row, sold_variants)):
@@ -165,10 +165,10 @@ def _use_of(variant: Variant, sold_variants: Callable[[Iterable[int]], set[int]]
     if sold_variants([variant.pk]):
         return "was sold since"
     for relation in Variant._meta.related_objects:
-        is_lost = relation.on_delete in (models.CASCADE, models.PROTECT)
-        if is_lost and relation.related_model._meta.label not in _LOST_WITH_VARIANT:
-            if relation.related_model._default_manager.filter(**{relation.field.name: variant}).exists():
-                return f"has a {relation.related_model._meta.verbose_name} since"
+        rows: Any = relation.related_model
+        is_lost = relation.on_delete in (models.CASCADE, models.PROTECT) and rows._meta.label not in _LOST_WITH_VARIANT
+        if is_lost and rows._default_manager.filter(**{relation.field.name: variant}).exists():
+            return f"has a {rows._meta.verbose_name} since"
     return ""
 
 

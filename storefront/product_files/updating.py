@@ -27,6 +27,7 @@ from storefront.catalogue.parsing import InvalidValue
 from storefront.product_files.baselines import Baselines
 from storefront.product_files.creating import bundle_item_row
 from storefront.product_files.existing import ExistingProduct
+from storefront.product_files.impact import Effect, effect_of
 from storefront.product_files.new_rows import all_pictures
 from storefront.product_files.parsed_products import (
     CategoryPath,
@@ -56,12 +57,13 @@ def update_product(
     now: datetime,
     prices_at: datetime,
     write: bool,
+    effects: list[Effect] | None = None,
 ) -> Changes:
     """Apply the parsed product to the existing one; returns the changes as {member: [before, after]}. Sale periods that
     run at `prices_at` apply.
 
-    Without `write`, only compares. Ids and addresses of new pictures are added to `new_pictures`. Raises InvalidValue
-    if the parsed product cannot update this product.
+    Without `write`, only compares. Ids and addresses of new pictures are added to `new_pictures`, what the changes do
+    to the shop to `effects`. Raises InvalidValue if the parsed product cannot update this product.
     """
     updating = _ProductUpdate(shop, existing, parsed, references, now, prices_at)
     updating.compare()
@@ -69,6 +71,9 @@ def update_product(
         differing = baselines.differing(parsed, existing)
         updating = _ProductUpdate(shop, existing, differing, references, now, prices_at)
         updating.compare()
+    if effects is not None and updating.changes:
+        dropped = len(updating.plans.media.deletes) if updating.plans.media else 0
+        effects.append(effect_of(existing, updating.assignments, dropped, parsed.line))
     if write and updating.changes:
         # Events are recorded only if the shop has an app, as for new products.
         with events.emitting_changes(shop, existing.product.pk, now=now) if events.has_apps(shop) else nullcontext():

@@ -26,7 +26,7 @@ GROUPS = {
         "customerdata",
     ],
     "Apps": ["createapp", "installapp", "uninstallapp", "webhooks"],
-    "Catalogue": ["importproducts", "exportproducts", "pictures"],
+    "Catalogue": ["importproducts", "undoimport", "exportproducts", "pictures"],
     "Run": ["serve", "worker", "demo"],
     "Maintenance": ["migrate", "verify", "reindex", "reseal", "createsuperuser"],
 }

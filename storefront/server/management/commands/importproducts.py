@@ -1,23 +1,29 @@
 import csv
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
 import orjson
 from django.core.management import CommandError
 
+from storefront import audit
 from storefront.kit import clock
 from storefront.kit.files.spreadsheets import escape_formula
 from storefront.pictures.requesting import PictureRequests
-from storefront.product_files.importing import import_products
+from storefront.product_files.command_imports import command_import
+from storefront.product_files.gate import DEFAULT_PERCENT, RULES, Gate, ImpactRefused
+from storefront.product_files.impact import Impact, impact_lines
+from storefront.product_files.importing import Report, import_products
 from storefront.product_files.opening import FORMATS
 from storefront.product_files.parsed_products import REPORT_COLUMNS, Problem, report_row
 from storefront.server.command import Command as Base
-from storefront.server.command import add_shop_argument, find_shop
+from storefront.server.command import Failed, add_shop_argument, find_shop
 from storefront.server.progress import progress_bar, write_beside
+from storefront.shops.models import Shop
 
 NOT_COMPLETE = 1
 
@@ -61,9 +67,40 @@ class Command(Base):
             help="leave pictures at their addresses (default: the worker fetches them)",
         )
 
-    def handle(self, *, shop, file, format, encoding, source, report, update, dry_run, no_pictures, **_options) -> None:
+        parser.add_argument(
+            "--accept",
+            action="extend",
+            nargs="+",
+            choices=RULES,
+            default=[],
+            metavar="RULE",
+            help=f"update although this rule stops it: {', '.join(RULES)}",
+        )
+        for rule, what in (("hidden", "hide"), ("repriced", "reprice by more than half")):
+            parser.add_argument(
+                f"--max-{rule}",
+                type=_percent,
+                default=DEFAULT_PERCENT,
+                metavar="PERCENT",
+                help=f"the share of the shop that an update may {what} (default: %(default)s%%)",
+            )
+
+    def handle(self, **options) -> None:
+        try:
+            self._import(**options)
+        except ImpactRefused as refusal:
+            for line in impact_lines(refusal.impact):
+                self.write_message(line)
+            raise Failed(refusal.text) from None
+
+    def _import(self, *, shop, file, format, encoding, source, report, update, dry_run, no_pictures, **options) -> None:
         found, now = find_shop(shop), clock.now()
-        with progress_bar() as progress, _written_report(report) as write_row:
+        gate = Gate(frozenset(options["accept"]), options["max_hidden"], options["max_repriced"])
+        with (
+            progress_bar() as progress,
+            _written_report(report) as write_row,
+            command_import(found, file, now=now, update=update, format=format, source=source, dry_run=dry_run) as kept,
+        ):
             task = progress.add_task(file.name, total=None)
 
             def on_problem(problem: Problem) -> None:
@@ -71,6 +108,10 @@ class Command(Base):
                 # Skipped products are expected, and can be as many as the file has.
                 if problem.severity != "skipped":
                     write_beside(progress, f"{problem.severity}: {problem}")
+
+            def on_progress(done: int, total: int, result: Report) -> None:
+                progress.update(task, completed=done, total=total)
+                kept.record(done, total, result)
 
             result = import_products(
                 shop=found,
@@ -80,18 +121,43 @@ class Command(Base):
                 encoding=encoding,
                 update=update,
                 dry_run=dry_run,
-                pictures=None if no_pictures else PictureRequests(found, now),
+                pictures=None if no_pictures else PictureRequests(found, now, kept.id),
                 now=now,
-                progress=lambda done, total, _: progress.update(task, completed=done, total=total),
+                progress=on_progress,
                 on_problem=on_problem,
                 on_change=self._write_change if dry_run else None,
+                audit_object=audit.Object("import", kept.id, file.name),
+                product_import=kept.row,
+                gate=gate,
             )
+            kept.finish(result)
+        if dry_run and update:
+            self._write_impact(found, gate, result.impact)
         self.write_result(result.counts())
         if not result.is_complete:
             sys.exit(NOT_COMPLETE)
 
+    def _write_impact(self, shop: Shop, gate: Gate, impact: Impact) -> None:
+        """Show people what the file would do, and which rules would stop it."""
+        for line in impact_lines(impact):
+            self.write_message(line)
+        for trip in gate.trips(shop, impact):
+            is_accepted = trip.rule in gate.accepted
+            self.write_message(trip.sentence + ("" if is_accepted else f" To import it, add --accept {trip.rule}."))
+
     def _write_change(self, change: dict[str, Any]) -> None:
         self.write_result(orjson.dumps(change, default=str).decode())
+
+
+def _percent(text: str) -> Decimal:
+    """A share such as `20%`. Raises ArgumentTypeError."""
+    try:
+        found = Decimal(text.strip().removesuffix("%"))
+    except InvalidOperation:
+        found = Decimal(-1)
+    if not found.is_finite() or not 0 <= found <= 100:
+        raise ArgumentTypeError(f"expected a share from 0% to 100%, found {text}")
+    return found
 
 
 @contextmanager
