@@ -17,8 +17,10 @@ from storefront.kit.files.spreadsheets import escape_formula
 from storefront.kit.files.uploads import too_large
 from storefront.kit.format import format_count
 from storefront.product_files import jobs
+from storefront.product_files.admin_decisions import DecisionsOnImport
 from storefront.product_files.admin_pictures import PicturesOfImport
 from storefront.product_files.csv_reading import UnreadableFile
+from storefront.product_files.deciding import check_asking
 from storefront.product_files.exporting import export_products
 from storefront.product_files.models import ProductImport
 from storefront.product_files.parsed_products import REPORT_COLUMNS, Problem, report_row
@@ -30,7 +32,16 @@ from storefront.staff.admin_base import ShopScopedAdmin, check_own_site
 from storefront.staff.admin_forms import ShopScopedForm
 from storefront.staff.admin_parts import Moves, badge, column, deed, list_deed, moment, person, table
 
-STATE_COLOURS = {"waiting": "info", "running": "info", "done": "success", "failed": "danger"}
+STATE_COLOURS = {
+    "waiting": "info",
+    "running": "info",
+    "asking": "warning",
+    "done": "success",
+    "failed": "danger",
+    "declined": "info",
+    "undoing": "info",
+    "undone": "info",
+}
 SHOWN_PROBLEMS = 200
 
 
@@ -57,7 +68,7 @@ class ProductImportForm(ShopScopedForm):
 
 
 @admin.register(ProductImport)
-class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
+class ProductImportAdmin(DecisionsOnImport, PicturesOfImport, ShopScopedAdmin):
     """Uploads of product files, the progress of their imports, and the reports. Exports are actions of the list."""
 
     menu_title = "Import and export"
@@ -75,7 +86,7 @@ class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
     new_fields = ["file", "format", "source", "encoding", "update", "fetch_pictures", "dry_run"]
     opens_added = True
     exports = ["export_native", "export_woocommerce", "export_shopify"]
-    actions_detail = ["download_report", "retry_pictures"]
+    actions_detail = ["confirm", "decline", "download_report", "retry_pictures", "undo_import"]
     actions_list = [{"title": "Export all products", "icon": "download", "items": exports}]
     change_form_outer_before_template = "catalogue/admin/import_progress.html"
 
@@ -90,9 +101,13 @@ class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
             return "Waiting to start"
         if row.state == ProductImport.State.RUNNING:
             return f"{row.percent}% of the file processed"
+        if row.state == ProductImport.State.DECLINED:
+            return "Nothing was imported"
         counts = [(row.created, "created"), (row.updated, "updated"), (row.skipped, "skipped"), (row.failed, "failed")]
         counts += [(row.conflicts, "in conflict")] if row.conflicts else []
         text = ", ".join(f"{format_count(count)} {word}" for count, word in counts)
+        if row.state == ProductImport.State.ASKING:
+            return f"Nothing is imported yet. It would be: {text}"
         return f"Dry run, nothing changed: {text}" if row.dry_run else text
 
     @display(description="problems")
@@ -115,14 +130,16 @@ class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
         if obj is None:
             return super().get_fields(request)
         reason = ["reason"] if obj.reason else []
-        pictures = ["pictures_shown"] if obj.has_ended and not obj.dry_run else []
+        has_run = obj.has_ended and not obj.dry_run and obj.state != ProductImport.State.DECLINED
+        pictures = ["pictures_shown"] if has_run else []
         changes = ["changes_shown"] if obj.dry_run and obj.changes else []
         source = ["source"] if obj.source else []
-        parts = [*reason, "result", *pictures, "problems_shown", *changes]
+        parts = [*reason, "result", *self.decision_fields(obj), *pictures, "problems_shown", *changes]
         return ["file_name", *source, "state", *parts, "begun", "finished", "who"]
 
     def save_model(self, request: Any, obj: ProductImport, form: Any, change: bool) -> None:
         check_tasks(shop=request.shop)
+        check_asking(request.shop)
         obj.user, obj.file_name = request.user, str(obj.file.name)[-255:]
         super().save_model(request, obj, form, change)
         jobs.run_product_import.enqueue(request.shop.pk, obj.pk, audit.current_place())

@@ -19,7 +19,7 @@ ZERO_PRICE, HIDDEN, REPRICED = "zero-price", "hidden", "repriced"
 RULES = (ZERO_PRICE, HIDDEN, REPRICED)
 # The share of the shop, in percent, from which on HIDDEN and REPRICED stop an import.
 DEFAULT_PERCENT = Decimal(20)
-# In a small shop, fewer products than this stop nothing, unless they are all that the shop has.
+# In a small shop, fewer products or variants than this are no reason to stop.
 MIN_CHANGED = 3
 
 
@@ -80,7 +80,7 @@ class Gate:
 def _share(number: int, total: int, what: str, rule: str, most: Decimal) -> str:
     """The sentence if this is too much of the shop; empty if it is not. Repriced drafts are not part of the total."""
     total = max(total, number)
-    if (number < MIN_CHANGED and number < total) or Decimal(number) * 100 < most * total:
+    if number < MIN_CHANGED or Decimal(number) * 100 < most * total:
         return ""
     percent = f"{Decimal(number) * 100 / total:.0f}%"
     return (

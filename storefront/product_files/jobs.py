@@ -20,8 +20,11 @@ from storefront.kit.queues import FILES
 from storefront.kit.refusals import Refusal
 from storefront.kit.storage import StorageUnavailable
 from storefront.pictures.requesting import PictureRequests
-from storefront.product_files.importing import Report, import_products
+from storefront.product_files.gate import Gate, ImpactRefused
+from storefront.product_files.impact import Impact
+from storefront.product_files.importing import import_products
 from storefront.product_files.models import ProductImport
+from storefront.product_files.reports import Report
 
 log = structlog.get_logger(__name__)
 
@@ -40,6 +43,9 @@ GONE = (
     "the service's operator: web processes and workers must use the same file storage."
 )
 UNREADABLE = "The uploaded file cannot be read at the moment. Please upload it again later."
+ASKED_AGAIN = (
+    "The shop or its products changed since this import was confirmed. Nothing was imported. Please look again."
+)
 WENT_AWAY = "The import was interrupted. Products imported so far are kept. Upload the file again to continue."
 
 
@@ -52,35 +58,62 @@ def run_product_import(shop_id: int, import_id: int, uploaded_from: str = "") ->
     """Import an uploaded file on behalf of its uploader. After an interruption, it can run again from the start:
     products that were imported already exist."""
     row = ProductImport.objects.select_related("shop", "user").filter(shop=shop_id, pk=import_id).first()
-    if row is None or row.has_ended or not row.file:
+    if row is None or row.state not in (ProductImport.State.WAITING, ProductImport.State.RUNNING) or not row.file:
         return
-    now, heartbeat = clock.now(), Heartbeat(row)
-    heartbeat.record(0)
     try:
         with audit.acting(_uploader(row), place=uploaded_from), local_file(row) as path:
-            report = import_products(
-                shop=row.shop,
-                file=path,
-                format=row.format,
-                source=row.source,
-                encoding=row.encoding,
-                update=row.update,
-                dry_run=row.dry_run,
-                pictures=PictureRequests(row.shop, now, row.pk) if row.fetch_pictures else None,
-                now=now,
-                progress=heartbeat,
-                audit_object=audit.Object("import", row.pk, row.file_name),
-            )
+            _run(row, path)
+    except ImpactRefused as refusal:
+        _ask(row, refusal.impact, reason=ASKED_AGAIN)
     except Refusal as refusal:
-        _end(row, state=ProductImport.State.FAILED, reason=_sentence(refusal))
+        end_import(row, state=ProductImport.State.FAILED, reason=_sentence(refusal))
     except MemoryError:
         log.error("product_import_too_large", product_import=row.pk)
         import_stopped(shop_id, import_id, reason="it needed too much memory")
     except Exception:
         log.exception("product_import_failed", product_import=row.pk)
-        _end(row, state=ProductImport.State.FAILED, reason=BROKE)
-    else:
-        _end(row, state=ProductImport.State.DONE, **result_columns(report))
+        end_import(row, state=ProductImport.State.FAILED, reason=BROKE)
+
+
+def _run(row: ProductImport, path: Path) -> None:
+    """Import the file, or only compare it: a dry run, and an update that nobody has confirmed yet."""
+    is_undecided = row.update and not row.dry_run and row.accepted is None
+    if is_undecided:
+        report = _import(row, path, dry_run=True)
+        if report.updated:
+            _ask(row, report.impact, **result_columns(report))
+            return
+    end_import(row, state=ProductImport.State.DONE, **result_columns(_import(row, path, dry_run=row.dry_run)))
+
+
+def _import(row: ProductImport, path: Path, *, dry_run: bool) -> Report:
+    now = clock.now()
+    heartbeat = Heartbeat(row, counts=not dry_run)
+    heartbeat.record(0)
+    return import_products(
+        shop=row.shop,
+        file=path,
+        format=row.format,
+        source=row.source,
+        encoding=row.encoding,
+        update=row.update,
+        dry_run=dry_run,
+        pictures=PictureRequests(row.shop, now, row.pk) if row.fetch_pictures else None,
+        now=now,
+        progress=heartbeat,
+        audit_object=audit.Object("import", row.pk, row.file_name),
+        product_import=row,
+        gate=Gate(row.accepted or ()),
+    )
+
+
+def _ask(row: ProductImport, impact: Impact, **columns: Any) -> None:
+    """Let the import wait for a decision, with what it would change. The file is kept."""
+    trips = [{"rule": each.rule, "sentence": each.sentence} for each in Gate().trips(row.shop, impact)]
+    found = {**impact.as_dict(), "trips": trips}
+    known = {"impact": found, "created": impact.created, "updated": impact.updated, **columns}
+    known |= {"state": ProductImport.State.ASKING, "accepted": None, "percent": 100, "heartbeat_at": clock.now()}
+    ProductImport.objects.filter(pk=row.pk, finished_at=None).update(**known)
 
 
 def import_stopped(shop_id: int, import_id: int, uploaded_from: str = "", *, reason: str) -> None:
@@ -89,7 +122,7 @@ def import_stopped(shop_id: int, import_id: int, uploaded_from: str = "", *, rea
     counted = f"{row.created:,} products are new and {row.updated:,} changed"
     text = f"The import was stopped, because {reason}. Until then, {counted}, which are kept. Split the file."
     with transaction.atomic(), audit.acting(_uploader(row), place=uploaded_from):
-        _end(row, state=ProductImport.State.FAILED, reason=text)
+        end_import(row, state=ProductImport.State.FAILED, reason=text)
         after = {"created": row.created, "updated": row.updated}
         audit_object = audit.Object("import", row.pk, row.file_name)
         audit.record(shop=row.shop, action="import.interrupted", object=audit_object, after=after, now=clock.now())
@@ -101,7 +134,7 @@ def give_up_silent_imports(*, now: datetime, limit: int) -> int:
     rows = list(silent.select_related("shop", "user").order_by("id")[:limit])
     for row in rows:
         with transaction.atomic(), audit.acting(_uploader(row)):
-            _end(row, state=ProductImport.State.FAILED, reason=WENT_AWAY)
+            end_import(row, state=ProductImport.State.FAILED, reason=WENT_AWAY)
             audit_object = audit.Object("import", row.pk, row.file_name)
             audit.record(shop=row.shop, action="import.interrupted", object=audit_object, now=now)
     return len(rows)
@@ -114,14 +147,15 @@ def _uploader(row: ProductImport) -> audit.Actor:
 class Heartbeat:
     """Records an import's progress, at most once a second. The importer calls it after each batch."""
 
-    def __init__(self, row: ProductImport) -> None:
-        self.row = row
+    def __init__(self, row: ProductImport, *, counts: bool = True) -> None:
+        """Without `counts`, only the progress is recorded: what a comparison counts is not done."""
+        self.row, self.counts = row, counts
         self.recorded_at: datetime | None = None
 
     def __call__(self, read: int, size: int, report: Report) -> None:
         """Takes the bytes read so far, the file's size in bytes, and what was done so far."""
         if self.recorded_at is None or clock.now() - self.recorded_at >= HEARTBEAT_EVERY:
-            self.record(read * 100 // size if size else 100, **report.counts())
+            self.record(read * 100 // size if size else 100, **report.counts() if self.counts else {})
 
     def record(self, percent: int, **counts: int) -> None:
         self.recorded_at = clock.now()
@@ -166,7 +200,7 @@ def _stored_change(change: dict[str, Any]) -> dict[str, Any]:
     return {"line": change["line"], "change": change["change"], "name": name, "fields": fields}
 
 
-def _end(row: ProductImport, **columns: Any) -> None:
+def end_import(row: ProductImport, **columns: Any) -> None:
     """Save the result, and delete the file after the commit."""
     with transaction.atomic():
         row.refresh_from_db(fields=["file"])

@@ -77,6 +77,10 @@ def _record(rows: list[ImportedChange], verdicts: Verdicts) -> None:
     ImportedChange.objects.bulk_update(rows, ["outcome", "reason"])
 
 
+class _Stays(Exception):
+    """Rolls back the changes of a product that stays as it is."""
+
+
 class _Undoing:
     """The steps of undoing one import. Each takes rows of the journal and returns their verdicts."""
 
@@ -104,20 +108,35 @@ class _Undoing:
         return verdicts
 
     def _restore_one(self, existing: ExistingProduct, changes: list[ImportedChange]) -> str:
+        """Take back the changes of one product, the last first, all of them or none."""
         product = existing.product
-        content: dict[str, Any] = next((each.content for each in changes if each.kind == Kind.UPDATED), {})
-        related = {kind: pair for each in changes if each.kind == Kind.RELATED for kind, pair in each.content.items()}
-        reason = obstacle(self.shop, existing, content, related, sold_variants=self._sold_variants, now=self.now)
+        reason = self._obstacle(existing, changes[-1])
         if not reason and self.write:
             try:
                 with transaction.atomic(), self._emitting(product.pk), self._stock():
-                    wanted = restore(self.shop, existing, content, related, self.now)
-                    if wanted and self.row.fetch_pictures:
-                        PictureRequests(self.shop, self.now, self.row.pk).insert(wanted)
+                    for change in reversed(changes):
+                        if change is not changes[-1]:
+                            # An import that was interrupted and ran again can change a product twice.
+                            existing = existing_products(self.shop, [product.pk])[product.pk]
+                            reason = self._obstacle(existing, change)
+                        if reason:
+                            raise _Stays
+                        self._take_back(existing, change)
             except IntegrityError:
                 # Such as a slug that another product has now, or stock that would fall below zero.
                 reason = "a value that it had cannot be restored any more"
+            except _Stays:
+                pass
         return f"{product.name}: {reason}" if reason else ""
+
+    def _obstacle(self, existing: ExistingProduct, change: ImportedChange) -> str:
+        content, related = _contents(change)
+        return obstacle(self.shop, existing, content, related, sold_variants=self._sold_variants, now=self.now)
+
+    def _take_back(self, existing: ExistingProduct, change: ImportedChange) -> None:
+        wanted = restore(self.shop, existing, *_contents(change), self.now)
+        if wanted and self.row.fetch_pictures:
+            PictureRequests(self.shop, self.now, self.row.pk).insert(wanted)
 
     def _delete(self, rows: list[ImportedChange]) -> Verdicts:
         """Delete products that the import created, as the admin does."""
@@ -200,6 +219,11 @@ class _Undoing:
         taken = StockAdjustment.objects.filter(shop=self.shop, variant__in=list(ids), kind=StockKind.SOLD)
         lines = _order_lines(self.shop).filter(variant__in=list(ids))
         return {id for rows in (taken, lines) for id in rows.values_list("variant_id", flat=True)}
+
+
+def _contents(change: ImportedChange) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The changes of the product's rows, and those of its related products."""
+    return ({}, change.content) if change.kind == Kind.RELATED else (change.content, {})
 
 
 def _order_lines(shop: Shop) -> Any:

@@ -155,6 +155,9 @@ def test_existing_products_are_updated_with_the_option(desk, shop, other_shop):
     assert str(Product.objects.get(shop=shop).price) == "5.00"
     upload(desk, MUG, update="on")
     work()
+    assert str(Product.objects.get(shop=shop).price) == "5.00"
+    desk.post(admin_url(ProductImport.objects.latest("pk"), "change").replace("change/", "confirm/"))
+    work()
     assert str(Product.objects.get(shop=shop).price) == "9.50"
     theirs.refresh_from_db()
     assert str(theirs.price) == "5.00"

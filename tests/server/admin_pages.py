@@ -55,6 +55,9 @@ PAGES: dict[str, dict[str, str]] = {
     "catalogue_productimport": {
         "view": "omr",
         "add": "om",
+        "confirm": "om",
+        "decline": "om",
+        "undo_import": "om",
         "download_report": "omr",
         "retry_pictures": "om",
         "export_native": "omr",

@@ -28,6 +28,7 @@ from storefront.kit import clock
 from storefront.kit.queues import FILES
 from storefront.privacy.jobs import request_stopped
 from storefront.product_files.jobs import import_stopped
+from storefront.product_files.undo_jobs import undo_stopped
 from storefront.server.worker import file_process
 from storefront.server.worker.lanes import INTERRUPT_SECONDS, POLL_SECONDS, Lane
 from storefront.server.worker.tasks import requeue
@@ -40,6 +41,7 @@ PROCESSES.set_forkserver_preload([file_process.__name__])
 # What tells the shop that a task was stopped, by the task. It gets the task's arguments and the reason.
 TELL: dict[str, Callable[..., None]] = {
     "storefront.product_files.jobs.run_product_import": import_stopped,
+    "storefront.product_files.undo_jobs.run_undo": undo_stopped,
     "storefront.exports.jobs.run_export": export_stopped,
     "storefront.privacy.jobs.run_export": request_stopped,
     "storefront.privacy.jobs.run_erasure": request_stopped,
