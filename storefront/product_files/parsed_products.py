@@ -208,6 +208,8 @@ class ParsedProduct(CompactPickle):
     related: dict[str, ParsedRelated] = field(default_factory=dict)
     if_new: dict[str, Any] = field(default_factory=dict)
     rows: NewRows | None = None
+    # True if the file may have more rows of the product, which cannot be read: then nothing is removed or deactivated.
+    is_partial: bool = False
     refusal_if_new: str = ""
     refusal_if_variable: str = ""
     warnings: list[Problem] = field(default_factory=list)

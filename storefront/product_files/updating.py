@@ -114,6 +114,8 @@ class _ProductUpdate:
         if parsed.variants is not None:
             self._variants(parsed.variants)
         elif has_variants and parsed.fields.get("type", Product.Type.VARIABLE) != Product.Type.VARIABLE:
+            if parsed.is_partial:
+                raise InvalidValue("its variants may be among the rows of the file that cannot be read")
             self.plans.variants = Plan(self._deactivated(self.existing.variants))
         if parsed.options is not None:
             self._options(parsed.options)
@@ -173,7 +175,7 @@ class _ProductUpdate:
             self.urls_of[row.pk] = {url, address}
             for name in (url, address):
                 self.images.setdefault(name, row)
-        is_complete = self.parsed.media is not None
+        is_complete = self.parsed.media is not None and not self.parsed.is_partial
 
         def put(row: Media | None, wanted: tuple[int, ParsedMedia]) -> tuple[Media, list[str]]:
             order, picture = wanted
@@ -209,7 +211,7 @@ class _ProductUpdate:
             self._add_variation_values([variant for variant in wanted if variant.key not in existing])
         missing, plan.deletes = plan.deletes, []
         rows = [row for row, _ in plan.writes]
-        if self.parsed.variants_complete:
+        if self.parsed.variants_complete and not self.parsed.is_partial:
             plan.writes += self._deactivated(missing)
         default = next((row for row, each in zip(rows[::-1], wanted[::-1], strict=True) if each.is_default), None)
         if default is not None or self.parsed.states_default:

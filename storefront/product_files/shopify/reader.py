@@ -13,7 +13,7 @@ from storefront.catalogue import parsing
 from storefront.catalogue.models import Category, Media, Product, Variant
 from storefront.catalogue.parsing import quoted
 from storefront.product_files import parsers
-from storefront.product_files.csv_reading import Row, Table
+from storefront.product_files.csv_reading import BrokenRow, Row, Table
 from storefront.product_files.parsed_products import (
     CategoryNode,
     CategoryPath,
@@ -22,12 +22,12 @@ from storefront.product_files.parsed_products import (
     ParsedMedia,
     ParsedProduct,
     ParsedVariant,
-    Problem,
     ReadResult,
 )
 from storefront.product_files.parsers import LIMITS
 from storefront.product_files.row_store import RowStore
 from storefront.product_files.rows import ColumnIndex, RowReader, UncarriedColumns, mappings_in_file
+from storefront.product_files.shopify.handles import Handles
 from storefront.product_files.shopify.headers import column_of as column_of
 from storefront.product_files.shopify.headers import harmless_values as harmless_values
 from storefront.product_files.shopify.headers import refusal as refusal
@@ -50,26 +50,25 @@ def recognises(columns: Collection[str | None]) -> bool:
 def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
     """Every product of the file, by handle; a row without a handle belongs to the row above."""
     reader, uncarried = _Reader(columns, shop), UncarriedColumns(table.headers, harmless_values)
-    handle = ""
     with RowStore() as store:
+        handles = Handles(store, columns.index["handle"], columns.header["handle"])
         for row in table.rows():
-            if not isinstance(row, Row):
-                yield row
-                continue
-            if uncarried.pending:
-                yield from uncarried.notices(row)
-            handle = row.values[columns.index["handle"]] or handle
-            if handle:
-                store.add(handle, row.line, row.values)
+            if isinstance(row, BrokenRow):
+                yield from handles.add_broken(row)
+            elif isinstance(row, Row):
+                if uncarried.pending:
+                    yield from uncarried.notices(row)
+                yield from handles.add(row)
             else:
-                yield Failure(
-                    [Problem(row.line, columns.header["handle"], "is empty, and there is no product in the rows above")]
-                )
+                yield row
         for group in store.groups():
             if isinstance(group, Failure):
                 yield group
             else:
-                yield reader.product(group[0], [RowReader(columns, line, values) for line, values in group[1]])
+                parsed = reader.product(group[0], [RowReader(columns, line, values) for line, values in group[1]])
+                if isinstance(parsed, ParsedProduct):
+                    parsed.is_partial = handles.has_unknown_rows
+                yield parsed
 
 
 def product_of(columns: ColumnIndex, rows: list[list[str]], *, shop: Shop, now: datetime) -> ReadResult:

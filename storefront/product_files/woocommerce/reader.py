@@ -14,7 +14,7 @@ from storefront.catalogue import parsing, rules
 from storefront.catalogue.models import Product, RelatedProduct, Variant
 from storefront.catalogue.parsing import quoted
 from storefront.product_files import parsers
-from storefront.product_files.csv_reading import Row, Table
+from storefront.product_files.csv_reading import BrokenRow, Row, Table
 from storefront.product_files.parsed_products import (
     Failure,
     Keys,
@@ -27,6 +27,7 @@ from storefront.product_files.parsed_products import (
 from storefront.product_files.parsers import LIMITS
 from storefront.product_files.row_store import RowStore
 from storefront.product_files.rows import ColumnIndex, FieldMapping, RowReader, UncarriedColumns, mappings_in_file
+from storefront.product_files.woocommerce.families import Families, parent_reference
 from storefront.product_files.woocommerce.headers import DISTINCTIVE, units
 from storefront.product_files.woocommerce.headers import column_of as column_of
 from storefront.product_files.woocommerce.headers import harmless_values as harmless_values
@@ -70,8 +71,11 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
     """Every product of the file: simple ones in file order, then variable ones, after all rows have been read."""
     reader, uncarried = _Reader(columns, shop, now), UncarriedColumns(table.headers, harmless_values)
     with RowStore() as store:
+        families = Families(store, columns)
         for found in table.rows():
             if not isinstance(found, Row):
+                if isinstance(found, BrokenRow):
+                    families.refuse_unknown(found)
                 yield found
                 continue
             if uncarried.pending:
@@ -79,13 +83,14 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
             row = RowReader(columns, found.line, found.values)
             kind = reader.kind_of(row)
             if kind == "variation":
-                store.add(_parent_reference(row["parent"]), row.line, row.values)
+                families.add_variation(row)
             elif kind == "variable":
-                _store_parent(store, row)
+                families.add_parent(row)
             elif kind:
+                families.pass_single()
                 yield reader.single(row, kind)
             else:
-                yield Failure(row.problems)
+                families.refuse(row)
         for group in store.groups():
             if isinstance(group, Failure):
                 yield group
@@ -116,19 +121,6 @@ def stated_source(table: Table, columns: ColumnIndex) -> str:
         return ""
     rows = (found for found in table.rows() if isinstance(found, Row))
     return next((RowReader(columns, row.line, row.values)["source"] for row in rows), "")
-
-
-def _store_parent(store: RowStore, row: RowReader) -> None:
-    group = f"row:{row.line}"
-    store.add(group, row.line, row.values)
-    if row["id"]:
-        store.alias(f"id:{row['id']}", group)
-    if row["sku"]:
-        store.alias(f"sku:{row['sku']}", group)
-
-
-def _parent_reference(value: str) -> str:
-    return f"id:{value[3:].strip()}" if value[:3].lower() == "id:" else f"sku:{value}"
 
 
 class _Reader:
@@ -309,7 +301,7 @@ class _Reader:
 
     def _existing_parent(self, row: RowReader) -> ParsedProduct:
         reference = row["parent"]
-        kind, value = _parent_reference(reference).split(":", 1)
+        kind, value = parent_reference(reference).split(":", 1)
         keys = Keys(sku=value)
         if kind == "id":
             # No product has the id 0.
