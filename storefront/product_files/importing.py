@@ -185,6 +185,7 @@ class _Import:
 
     def __post_init__(self) -> None:
         self.started, self.report, self.report_size = time.monotonic(), Report(), 0
+        self.warned: set[tuple[str, str]] = set()
         self.references, self.tables = References(self.shop), NewTables(self.shop, self.now)
         self.texts = dialect.later_texts(self.shop, self.tables.search, self.upkeep)
 
@@ -332,8 +333,18 @@ class _Import:
         for parsed, reason in outcome.skipped:
             self._add_problem(Problem(parsed.line, "", reason, "skipped", str(parsed.keys)))
         self._add_changes(outcome)
-        for parsed in (*outcome.created, *(parsed for parsed, _, _ in outcome.updated)):
-            for warning in parsed.warnings:
+        for parsed in outcome.created:
+            self.report_problems([*parsed.warnings, *parsed.new_warnings])
+        for parsed, _, _ in outcome.updated:
+            self.report_problems(parsed.warnings)
+        for parsed, _ in outcome.matched if self.update else ():
+            self._warn_once(parsed.update_warnings)
+
+    def _warn_once(self, warnings: list[Problem]) -> None:
+        """Report a warning of each column once in this import."""
+        for warning in warnings:
+            if (warning.column, warning.reason) not in self.warned:
+                self.warned.add((warning.column, warning.reason))
                 self._add_problem(warning)
 
     def _keep_related(self, outcome: _Outcome) -> None:

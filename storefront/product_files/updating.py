@@ -7,13 +7,13 @@ complete list lacks are deactivated, not deleted, since carts and orders may ref
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from copy import deepcopy
+from copy import copy, deepcopy
 from datetime import datetime
 from typing import Any
 
 from storefront.catalogue import children, events, records, rules, search_index
 from storefront.catalogue.dated.plans import Plan, plan_of
-from storefront.catalogue.dated.sale_periods import columns_to_write
+from storefront.catalogue.dated.sale_periods import COLUMNS, columns_to_write, lift, settle
 from storefront.catalogue.models import (
     BundleItem,
     Media,
@@ -24,6 +24,7 @@ from storefront.catalogue.models import (
     Variant,
 )
 from storefront.catalogue.parsing import InvalidValue
+from storefront.catalogue.variant_prices import follow
 from storefront.product_files.baselines import Baselines
 from storefront.product_files.creating import bundle_item_row
 from storefront.product_files.existing import ExistingProduct
@@ -34,10 +35,11 @@ from storefront.product_files.parsed_products import (
     ParsedOption,
     ParsedProduct,
     ParsedVariant,
+    Problem,
     option_key,
 )
 from storefront.product_files.references import References
-from storefront.product_files.sale_periods import settled
+from storefront.product_files.sale_periods import STATED, settled
 from storefront.shops.models import Shop
 
 Changes = dict[str, list[Any]]
@@ -117,6 +119,7 @@ class _ProductUpdate:
             if parsed.is_partial:
                 raise InvalidValue("its variants may be among the rows of the file that cannot be read")
             self.plans.variants = Plan(self._deactivated(self.existing.variants))
+        self._follow_variants()
         if parsed.options is not None:
             self._options(parsed.options)
         if parsed.categories is not None:
@@ -137,8 +140,7 @@ class _ProductUpdate:
         if "published_on" not in self.parsed.fields:
             product.published_on = rules.published_on(product, self.now)
         product.updated_at = self.now
-        columns = columns_to_write(self.columns) if product.sale_price is not None else self.columns
-        product.save(update_fields=[*columns, "sort_name", "published_on", "updated_at"])
+        product.save(update_fields=[*columns_to_write(self.columns), "sort_name", "published_on", "updated_at"])
         if self.columns & SEARCHED or self.plans.variants is not None:
             search_index.write_text(product)
 
@@ -154,7 +156,8 @@ class _ProductUpdate:
         return changed
 
     def _fields(self) -> None:
-        self.columns.update(self._set(self.product, settled(self.parsed.fields, self.prices_at, self.product)))
+        fields = self._settled(self._without_prices_of_variants(), self.product, self.parsed.line)
+        self.columns.update(self._set(self.product, fields))
         for kind, name in self.parsed.related_names.items():
             row = getattr(self.product, kind)
             before = row.name if row else None
@@ -162,6 +165,52 @@ class _ProductUpdate:
                 self.changes[kind] = [before, name]
                 self.assignments.append((self.product, f"{kind}_id", self.references.id_of(kind, name)))
                 self.columns.add(kind)
+
+    def _without_prices_of_variants(self) -> dict[str, Any]:
+        """The fields without prices of a row that is one product, if the shop's has variants, which have their own."""
+        fields, product = self.parsed.fields, self.product
+        prices = fields.get(STATED)
+        if prices is None or fields.get("type", product.type) != Product.Type.VARIABLE or not self.existing.variants:
+            return fields
+        if prices.regular is not None or prices.sale is not None:
+            reason = "is the price of a product with variants, which have their own; ignored"
+            self.parsed.warn_once_if_updated("", reason)
+        return {name: value for name, value in fields.items() if name != STATED}
+
+    def _settled(self, fields: dict[str, Any], row: Any, line: int) -> dict[str, Any]:
+        """The fields with the prices that hold for this row. Adds a warning for a sale that is left out."""
+
+        def warn(reason: str) -> None:
+            problem = Problem(line, "", f"{row}: {reason}" if isinstance(row, Variant) else reason, "warning")
+            # A product is compared twice.
+            if problem not in self.parsed.warnings:
+                self.parsed.warnings.append(problem)
+
+        return settled(fields, self.prices_at, row, warn)
+
+    def _follow_variants(self) -> None:
+        """Keep the price that lists sort by that of the cheapest variant, if a price or the choice of variants changes,
+        unless the file states another one."""
+        plan, product = self.plans.variants, self.product
+        after = {name: value for row, name, value in self.assignments if row is product}
+        if plan is None or after.get("type", product.type) != Product.Type.VARIABLE or "price" in self.parsed.fields:
+            return
+        written: dict[int, dict[str, Any]] = defaultdict(dict)
+        for row, name, value in self.assignments:
+            written[id(row)][name] = value
+        new = [row for row, _ in plan.writes if row.pk is None]
+        watched = {*COLUMNS, "is_active"}
+        if not new and not any(watched & written[id(row)].keys() for row in self.existing.variants):
+            return
+        variants = [copy(row) for row in (*self.existing.variants, *new)]
+        for variant, row in zip(variants, (*self.existing.variants, *new), strict=True):
+            for name in watched & written[id(row)].keys():
+                setattr(variant, name, written[id(row)][name])
+        result = copy(product)
+        lift(result)
+        follow(result, variants)
+        settle(result, self.prices_at)
+        self.columns.update(self._set(product, {name: getattr(result, name) for name in COLUMNS}))
 
     def _media(self) -> None:
         # Equal content is stored once, so several pictures can have the same URL.
@@ -221,13 +270,12 @@ class _ProductUpdate:
         image = self.images.get(wanted.image) if wanted.image else None
         if row is None:
             return self._new_variant(wanted, image), []
-        changed = self._set(row, settled(wanted.fields, self.prices_at, row), f"variant {row.name} ")
+        changed = self._set(row, self._settled(wanted.fields, row, wanted.line), f"variant {row.name} ")
         if wanted.states_image and not self._has_picture(row, wanted.image):
             self.changes[f"variant {row.name} image"] = [None, wanted.image]
             self.assignments.append((row, "image", image))
             changed.append("image")
-        if wanted.fields.get("sale_price", row.sale_price) is not None:
-            changed = columns_to_write(changed)
+        changed = columns_to_write(changed) if set(COLUMNS) & set(changed) else changed
         return row, self._with_updated_at(row, changed)
 
     def _has_picture(self, variant: Variant, url: str | None) -> bool:
@@ -244,8 +292,8 @@ class _ProductUpdate:
             image=image if wanted.states_image else None,
             created_at=self.now,
             updated_at=self.now,
-            **rules.stock_tracking_default(wanted.fields),
-            **settled(wanted.fields, self.prices_at),
+            **rules.stock_tracking_default(wanted.new_fields),
+            **settled(wanted.new_fields, self.prices_at),
         )
 
     def _add_variation_values(self, wanted: list[ParsedVariant]) -> None:

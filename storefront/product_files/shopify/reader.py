@@ -26,7 +26,7 @@ from storefront.product_files.parsed_products import (
 )
 from storefront.product_files.parsers import LIMITS
 from storefront.product_files.row_store import RowStore
-from storefront.product_files.rows import ColumnIndex, RowReader, UncarriedColumns, mappings_in_file
+from storefront.product_files.rows import KEEP, ColumnIndex, RowReader, UncarriedColumns, mappings_in_file
 from storefront.product_files.shopify.handles import Handles
 from storefront.product_files.shopify.headers import column_of as column_of
 from storefront.product_files.shopify.headers import harmless_values as harmless_values
@@ -96,11 +96,11 @@ class _Reader:
                 ("title", "name", parsers.required(parsers.text(product["name"]))),
                 ("body", "description", parsing.html),
                 ("tags", "tags", _tags),
-                ("gift card", "is_gift_card", parsers.boolean(blank=False)),
+                ("gift card", "is_gift_card", parsers.boolean(blank=KEEP)),
                 ("meta title", "meta_title", parsers.text_or_none(product["meta_title"])),
                 ("meta description", "meta_description", lambda value: parsing.html(value) or None),
-                ("taxable", "is_taxable", parsers.boolean(blank=True)),
-                ("requires shipping", "requires_shipping", parsers.boolean(blank=True)),
+                ("taxable", "is_taxable", parsers.boolean(blank=KEEP)),
+                ("requires shipping", "requires_shipping", parsers.boolean(blank=KEEP)),
                 ("tax code", "tic_code", parsers.text_or_none(product["tic_code"])),
             ],
         )
@@ -113,7 +113,7 @@ class _Reader:
                     "barcode",
                     lambda value: parsing.check_text(value.removeprefix("'"), variant["barcode"]) or None,
                 ),
-                ("price", "price", money),
+                ("price", "price", parsers.money(shop.currency, blank=KEEP)),
                 ("compare price", "compare_price", money),
                 ("cost", "cost_price", money),
                 ("grams", "weight", parsing.measure(_GRAM, blank=Decimal("0.000"))),
@@ -130,7 +130,7 @@ class _Reader:
         names = [(n, first[f"option{n} name"]) for n in self.options if first[f"option{n} name"]]
         variant_rows = [row for row in rows if any(row[name] for name in _VARIANT_CELLS)] or [first]
         if self._is_simple(names, variant_rows):
-            self._sales_fields(parsed, variant_rows[0], parsed.fields)
+            self._sales_fields(parsed, variant_rows[0], parsed.fields, parsed.if_new)
             parsed.keys.sku = parsed.fields.get("sku", "")
             if self.options:
                 parsed.fields["type"] = Product.Type.SIMPLE
@@ -176,8 +176,8 @@ class _Reader:
         parsed.if_new["status"] = Product.Status.ACTIVE
         if "title" not in self.columns:
             parsed.refusal_if_new = "a new product needs the column Title"
-        if "status" in self.columns or "published" in self.columns:
-            fields["status"] = self._status(first)
+        if status := self._status(first):
+            fields["status"] = status
         if "vendor" in self.columns:
             parsed.related_names["brand"] = first.read("vendor", parsers.text(200)) or None
         if "category" in self.columns or "type" in self.columns:
@@ -185,14 +185,17 @@ class _Reader:
         return parsed
 
     def _status(self, first: RowReader) -> str:
-        """Active only if the product is both active and published."""
+        """Active only if the product is both active and published; empty if the row does not state it. That a product
+        is published does not tell that it is active."""
         status = first["status"].lower() or "active"
         if status == "archived":
             return Product.Status.ARCHIVED
         if status not in ("active", "draft", "unlisted"):
             first.refuse("status", f"expected active, draft or archived, found {quoted(first['status'])}")
         published = first.read("published", parsers.boolean(blank=True))
-        return Product.Status.ACTIVE if status == "active" and published else Product.Status.DRAFT
+        if status != "active" or not published:
+            return Product.Status.DRAFT
+        return Product.Status.ACTIVE if first["status"] else ""
 
     def _categories(self, first: RowReader) -> list[CategoryPath]:
         paths: list[CategoryPath] = []
@@ -223,7 +226,7 @@ class _Reader:
             values = {name: row.read(f"option{n} value", parsers.text(200), "") for n, name in names}
             values = {name: value for name, value in values.items() if value}
             variant = ParsedVariant(row.line, values, {"name": " / ".join(values.values()), "sort_order": order})
-            self._sales_fields(parsed, row, variant.fields)
+            self._sales_fields(parsed, row, variant.fields, variant.if_new)
             variant.states_image = "variant image" in self.columns
             variant.image = row.read("variant image", parsers.url) or None
             if lines.setdefault(variant.key, row.line) != row.line:
@@ -238,41 +241,44 @@ class _Reader:
             }
             for _, name in names
         ]
-        prices = [
-            variant.fields["price"]
-            for variant in parsed.variants
-            if variant.fields.get("is_active", True) and "price" in variant.fields
-        ]
-        if prices:
-            # Lists sort by the cheapest variant's price.
-            fields["price"] = min(prices)
 
-    def _sales_fields(self, parsed: ParsedProduct, row: RowReader, fields: dict[str, Any]) -> None:
+    def _sales_fields(
+        self, parsed: ParsedProduct, row: RowReader, fields: dict[str, Any], if_new: dict[str, Any]
+    ) -> None:
         """Read price, stock and so on into the fields of a variant, or of a product without variants."""
         row.read_into(fields, self.variant_mappings)
         if "tracker" in self.columns:
             fields["track_inventory"] = bool(row["tracker"])
-        if "policy" in self.columns:
+        if row["policy"]:
             fields["allow_backorders"] = row["policy"].lower() == "continue"
-        elif "continue selling" in self.columns:
+        elif "policy" not in self.columns and row["continue selling"]:
             fields["allow_backorders"] = row.read("continue selling", _continues)
-        if "quantity" in self.columns:
-            fields["stock_qty"] = row.read("quantity", lambda value: parsers.stock(value or "0"))
+        if row["quantity"]:
+            fields["stock_qty"] = row.read("quantity", parsers.stock)
+        elif "quantity" in self.columns:
+            if_new |= {"stock_qty": 0, "track_inventory": True}
         parsers.settle_stock(parsed, fields, self.columns.header.get("quantity", "Inventory quantity"), row.line)
         if not row["price"]:
-            self._without_price(parsed, row, fields)
+            self._without_price(parsed, row, fields, if_new)
 
-    def _without_price(self, parsed: ParsedProduct, row: RowReader, fields: dict[str, Any]) -> None:
+    def _without_price(
+        self, parsed: ParsedProduct, row: RowReader, fields: dict[str, Any], if_new: dict[str, Any]
+    ) -> None:
+        """Make a new variant inactive, or a new product a draft. An existing one keeps its price and its status."""
         if "price" not in self.columns:
             parsed.refusal_if_new = parsed.refusal_if_new or "a new product needs a price column"
             return
+        header = self.columns.header["price"]
+        reason = "is empty; an existing product keeps its price, and its status if that is active here"
+        parsed.warn_once_if_updated(header, reason, row.line)
         if fields is not parsed.fields:
-            fields["is_active"], outcome = False, "the variant was imported as inactive"
+            if_new["is_active"], outcome = False, "the variant was imported as inactive"
         elif fields.get("status", Product.Status.ACTIVE) == Product.Status.ACTIVE:
-            fields["status"], outcome = Product.Status.DRAFT, "the product was imported as a draft"
+            fields.pop("status", None)
+            if_new["status"], outcome = Product.Status.DRAFT, "the product was imported as a draft"
         else:
             return
-        parsed.warn(self.columns.header["price"], f"there is no price; {outcome}", row.line)
+        parsed.warn_if_new(header, f"there is no price; {outcome}", row.line)
 
 
 def _continues(value: str) -> bool:

@@ -1,5 +1,5 @@
-"""Groups the rows of variable products with those of their variations, so that no product is imported without one of its
-rows.
+"""Groups the rows of variable products with those of their variations, so that no product is imported without one of
+its rows.
 
 A row of an unknown type is refused with the family of its parent. A row that cannot be read is refused with every
 family that one of its cells names; it may also be a variation of the product above it or below, so these are refused
