@@ -35,9 +35,9 @@ _DIFFERENCES = f"""
         ) r WHERE r.age = 1
     ) k GROUP BY k.product_id, k.variant_id, k.of_damaged HAVING sum(k.qty) <> sum(k.explained)
 """  # noqa: S608, built from names in this file
-# Imported variable products at a price below or above those of all their active variants: an import keeps the price that
-# lists sort by. Programs and people choose it, also 0.00 (R-CAT-14), so other products are not compared. Stored prices
-# are: sale periods turn those of a product and of its variants together.
+# Imported variable products at a price below or above those of all their active variants: an import keeps the price
+# that lists sort by. Programs and people choose it, also 0.00 (R-CAT-14), so other products are not compared. Stored
+# prices are: sale periods turn those of a product and of its variants together.
 _LIST_PRICES = """
     SELECT p.slug, p.price, v.lowest, v.highest FROM catalogue_product p JOIN (
         SELECT product_id, min(price) AS lowest, max(price) AS highest FROM catalogue_variant
@@ -69,8 +69,8 @@ _STRANGERS = " UNION ALL ".join(
 
 
 def deviations(shop: Shop) -> Iterator[Deviation]:
-    """The shop's stocks that their ledger does not explain, categories with wrong bounds, rows of another shop, and list
-    prices that no variant has."""
+    """The shop's stocks that their ledger does not explain, categories with wrong bounds, rows of another shop, and
+    list prices that no variant has."""
     for product, variant, damaged, id, after, expected in fetch(connection, _BREAKS, {"shop": shop.pk}):
         name = f"row {id} of {_stock(product, variant, damaged)}"
         yield from differing("stock ledger", name, after, expected)

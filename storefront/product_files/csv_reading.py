@@ -181,8 +181,8 @@ class Table:
 
     def _is_short(self, cells: list[str], feed: "_LineFeed") -> bool:
         """Returns True for a row that only lacks its last cells. Below a row with a misplaced quotation mark, a line
-        with fewer cells than any row may be the rest of a text. A text whose lines have separators without a blank after them
-        may have swallowed rows, up to the next quotation mark."""
+        with fewer cells than any row may be the rest of a text. A text whose lines have separators without a blank
+        after them may have swallowed rows, up to the next quotation mark."""
         if not any(cells) or len(cells) >= len(self.headers) or (feed.is_unclear and len(cells) < feed.fewest_cells):
             return False
         return len(feed.consumed) == 1 or not any(

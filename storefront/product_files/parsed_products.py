@@ -217,6 +217,13 @@ class ParsedProduct(CompactPickle):
     rows: NewRows | None = None
     # True if the file may have more rows of the product, which cannot be read: then nothing is removed or deactivated.
     is_partial: bool = False
+    # True if attributes keep what the file's format cannot state; if the product can have more attributes, or
+    # categories, than the file has columns for, which stay.
+    merges_attributes: bool = False
+    attributes_are_partial: bool = False
+    categories_are_partial: bool = False
+    # The names of options, if variants can have more of them than the file has columns for.
+    only_options: frozenset[str] | None = None
     refusal_if_new: str = ""
     refusal_if_variable: str = ""
     warnings: list[Problem] = field(default_factory=list)

@@ -66,8 +66,13 @@ def update_product(
     if the parsed product cannot update this product.
     """
     updating = _ProductUpdate(shop, existing, parsed, references, now, prices_at)
-    updating.compare()
-    if updating.changes:
+    try:
+        updating.compare()
+        is_same = not updating.changes
+    except InvalidValue:
+        # Prices that hold during a sale, in the product's own export, are no regular prices.
+        is_same = False
+    if not is_same:
         differing = baselines.differing(parsed, existing)
         updating = _ProductUpdate(shop, existing, differing, references, now, prices_at)
         updating.compare()
@@ -111,6 +116,7 @@ class _ProductUpdate:
             raise InvalidValue(f"the product {product.slug} has no variations")
         if parsed.refusal_if_variable and has_variants:
             raise InvalidValue(parsed.refusal_if_variable)
+        self._check_options()
         self._fields()
         self._media()
         if parsed.variants is not None:
@@ -157,6 +163,8 @@ class _ProductUpdate:
 
     def _fields(self) -> None:
         fields = self._settled(self._without_prices_of_variants(), self.product, self.parsed.line)
+        if "attributes" in fields and self.parsed.merges_attributes:
+            fields = fields | {"attributes": self._merged_attributes(fields["attributes"])}
         self.columns.update(self._set(self.product, fields))
         for kind, name in self.parsed.related_names.items():
             row = getattr(self.product, kind)
@@ -165,6 +173,29 @@ class _ProductUpdate:
                 self.changes[kind] = [before, name]
                 self.assignments.append((self.product, f"{kind}_id", self.references.id_of(kind, name)))
                 self.columns.add(kind)
+
+    def _check_options(self) -> None:
+        """Raise InvalidValue if variants have options that the file has no columns for: they would match none of its
+        variants."""
+        if self.parsed.only_options is None:
+            return
+        active = (variant.option_values for variant in self.existing.variants if variant.is_active)
+        if more := sorted({name for values in active for name in values} - self.parsed.only_options):
+            raise InvalidValue(f"its variants have the option {more[0]}, for which the file has no columns")
+
+    def _merged_attributes(self, stated: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        """The stated attributes, with those that the file has no columns for. Those that variants are chosen by stay
+        marked, also if the file lacks these variants."""
+        chosen = {name for variant in self.existing.variants for name in variant.option_values}
+        unnamed = {item["name"].casefold(): item for item in stated}
+        merged = []
+        for item in self.product.attributes:
+            new = unnamed.pop(item["name"].casefold(), None)
+            if new is None and not self.parsed.attributes_are_partial:
+                continue
+            marked = {"variation": True} if item.get("variation") and item["name"] in chosen else {}
+            merged.append(item if new is None else item | new | marked)
+        return merged + list(unnamed.values())
 
     def _without_prices_of_variants(self) -> dict[str, Any]:
         """The fields without prices of a row that is one product, if the shop's has variants, which have their own."""
@@ -375,6 +406,8 @@ class _ProductUpdate:
         # In a dry run, a new category has no id.
         ids = ((self.references.category_id(path) or path.key, path) for path in wanted)
         self.plans.categories = plan_of(existing, _unique_by_key(ids), put)
+        if self.parsed.categories_are_partial:
+            self.plans.categories.deletes = []
         self._record_removed(self.plans.categories, "category")
 
     def _bundle(self) -> None:

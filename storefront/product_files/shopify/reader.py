@@ -39,6 +39,7 @@ EXPECTED = "Handle (or URL handle), Title, Option1 Name, Option1 Value, Variant 
 _GRAM = Decimal("0.001")
 NUMBERS = ("price", "compare price", "cost", "grams", "quantity")
 _VARIANT_CELLS = ("price", "sku", "policy", "option1 value", "option2 value", "option3 value", "quantity", "barcode")
+MAX_OPTIONS = 3
 _TITLE, _DEFAULT_TITLE = "title", "default title"
 
 
@@ -182,6 +183,7 @@ class _Reader:
             parsed.related_names["brand"] = first.read("vendor", parsers.text(200)) or None
         if "category" in self.columns or "type" in self.columns:
             parsed.categories = self._categories(first)
+            parsed.categories_are_partial = "category" not in self.columns or "type" not in self.columns
         return parsed
 
     def _status(self, first: RowReader) -> str:
@@ -221,6 +223,8 @@ class _Reader:
     def _add_variants(self, parsed: ParsedProduct, names: list[tuple[int, str]], variant_rows: list[RowReader]) -> None:
         fields = parsed.fields
         parsed.variants, parsed.variants_complete = [], True
+        if len(names) == len(self.options) < MAX_OPTIONS:
+            parsed.only_options = frozenset(name for _, name in names)
         lines: dict[tuple, int] = {}
         for order, row in enumerate(variant_rows):
             values = {name: row.read(f"option{n} value", parsers.text(200), "") for n, name in names}

@@ -127,6 +127,10 @@ def stated_source(table: Table, columns: ColumnIndex) -> str:
     return next((RowReader(columns, row.line, row.values)["source"] for row in rows), "")
 
 
+def _attribute_columns(columns: ColumnIndex, number: int) -> int:
+    return sum(f"attribute {number} {part}" in columns for part in ("name", "values"))
+
+
 class _Reader:
     """Reads the rows of one file with the row columns."""
 
@@ -169,11 +173,10 @@ class _Reader:
         )
         self.variant_mappings = mappings_in_file(columns, [*self.common, ("weight", "weight", parsing.measure(weight))])
         self.unit = unit
-        self.attributes = [
-            number
-            for number in range(1, 200)
-            if f"attribute {number} name" in columns and f"attribute {number} values" in columns
-        ]
+        parts = {number: _attribute_columns(columns, number) for number in range(1, 200)}
+        self.attributes = [number for number, found in parts.items() if found == 2]
+        # True if the file has a name without values, or values without a name.
+        self.lacks_attributes = 1 in parts.values()
 
     def kind_of(self, row: RowReader) -> str:
         """The row's base type; empty, with a problem recorded, if the type is unknown or a variation has no parent."""
@@ -244,10 +247,11 @@ class _Reader:
         self._relations(row, parsed)
         if self.seo.members:
             self.seo.read(row, parsed)
-        if attributes := self._attributes(row):
+        if self.attributes:
+            attributes = self._attributes(row)
             fields["attributes"] = [{"name": name, "values": values} for name, values in attributes]
-        elif self.attributes:
-            fields["attributes"] = []
+            parsed.merges_attributes = True
+            parsed.attributes_are_partial = self.lacks_attributes or len(attributes) == len(self.attributes)
         return parsed
 
     def _relations(self, row: RowReader, parsed: ParsedProduct) -> None:
