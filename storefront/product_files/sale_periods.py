@@ -36,6 +36,8 @@ def settled(
         # The same as below, in a tenth of the time.
         others = {name: value for name, value in fields.items() if name != STATED}
         return others | {"price": prices.regular or ZERO, "compare_price": ZERO}
+    if row is not None:
+        stated = _regular(stated, row)
     result = copy(row) if row is not None else SimpleNamespace(**_NEW)
     sale_periods.lift(result)
     for name, value in stated.items():
@@ -53,3 +55,17 @@ def settled(
     return {name: value for name, value in fields.items() if name != STATED} | {
         name: getattr(result, name) for name in sale_periods.COLUMNS
     }
+
+
+def _regular(stated: dict[str, Any], row: Any) -> dict[str, Any]:
+    """The stated columns, with regular prices where they are those of an export made during a sale: then the price is
+    the sale price. A regular price that the file lacks, or leaves empty, is left out."""
+    sale = stated.get("sale_price", row.sale_price)
+    if stated.get("regular_compare_price") is None and (sale is None or stated.get("price") != sale):
+        return stated
+    found = {name: value for name, value in stated.items() if name in ("sale_price", "sale_from", "sale_until")}
+    if regular := stated.get("compare_price"):
+        found["price"] = regular
+    if (earlier := stated.get("regular_compare_price")) is not None:
+        found["compare_price"] = earlier
+    return found

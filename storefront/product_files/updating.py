@@ -66,13 +66,8 @@ def update_product(
     if the parsed product cannot update this product.
     """
     updating = _ProductUpdate(shop, existing, parsed, references, now, prices_at)
-    try:
-        updating.compare()
-        is_same = not updating.changes
-    except InvalidValue:
-        # Prices that hold during a sale, in the product's own export, are no regular prices.
-        is_same = False
-    if not is_same:
+    updating.compare()
+    if updating.changes:
         differing = baselines.differing(parsed, existing)
         updating = _ProductUpdate(shop, existing, differing, references, now, prices_at)
         updating.compare()

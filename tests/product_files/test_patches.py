@@ -150,3 +150,73 @@ def test_members_that_a_native_file_lacks_stay(shop, made, data):
         report = imported(shop, as_lines(*lines), folder, update=True)
         assert (report.changes, report.failed) == ([], 0), report.problems
         assert state(shop) == before
+
+
+PRICES = {"price", "compare_price", "regular_compare_price"}
+SALES = PRICES | {"sale_price", "sale_from", "sale_until"}
+# Columns with new cells for them, and the members that these may change.
+CHANGES = {
+    ("woocommerce", "Regular price"): (["", "77.00"], PRICES),
+    ("woocommerce", "Sale price"): (["", "0.30"], SALES),
+    ("woocommerce", "Stock"): (["", "4"], {"stock_qty", "track_inventory"}),
+    ("woocommerce", "Published"): (["", "1", "0"], {"status", "is_active", "published_on", *SALES}),
+    ("woocommerce", "Description"): (["", "New"], {"description"}),
+    ("woocommerce", "Tags"): (["", "New"], {"tags"}),
+    ("woocommerce", "Images"): (["", "https://p.example.com/9.jpg"], {"media", "image"}),
+    ("woocommerce", "Categories"): (["", "New"], {"categories"}),
+    ("woocommerce", "Is featured?"): (["", "1"], {"is_featured"}),
+    ("woocommerce", "Tax status"): (["", "none"], {"is_taxable"}),
+    ("woocommerce", "Visibility in catalog"): (["", "hidden"], {"exclude_from_catalog"}),
+    ("woocommerce", "Backorders allowed?"): (["", "1"], {"allow_backorders"}),
+    ("woocommerce", "Weight (kg)"): (["", "3"], {"weight"}),
+    ("shopify", "Variant Price"): (["", "77.00"], PRICES),
+    ("shopify", "Variant Inventory Qty"): (["", "4"], {"stock_qty"}),
+    ("shopify", "Variant Inventory Policy"): (["", "continue"], {"allow_backorders"}),
+    ("shopify", "Status"): (["", "active", "draft"], {"status", "published_on"}),
+    ("shopify", "Published"): (["", "true", "false"], {"status", "published_on"}),
+    ("shopify", "Variant Taxable"): (["", "false"], {"is_taxable"}),
+    ("shopify", "Vendor"): (["", "New"], {"brand"}),
+    ("shopify", "Gift Card"): ([""], set()),
+}  # fmt: skip
+
+
+def differing(before, after, name: str = "") -> set[str]:
+    """The names of the innermost members that differ."""
+    if isinstance(before, dict) and isinstance(after, dict):
+        return {
+            found
+            for each in before.keys() | after.keys()
+            for found in differing(before.get(each), after.get(each), each)
+        }
+    if name == "variants" and isinstance(after, list) and len(before) == len(after):
+        return {found for pair in zip(before, after, strict=True) for found in differing(*pair, name)}
+    return set() if before == after else {name}
+
+
+@given(shops(), st.sampled_from(sorted(CHANGES)), st.data())
+def test_one_column_changes_its_members_alone(shop, made, where, data):
+    format, column = where
+    cells, members = CHANGES[where]
+    with Undone() as folder:
+        imported(shop, as_lines(*made), folder)
+        before = state(shop)
+        header, rows = rows_of(exported(shop, format))
+        position, cell = header.index(column), data.draw(st.sampled_from(cells))
+        for row in rows:
+            # Of Shopify's rows, only a product's first one has its own values, and some have a picture alone.
+            if row[position] and data.draw(st.booleans()):
+                row[position] = cell
+        imported(shop, written(header, rows), folder, update=True)
+        after = state(shop)
+        assert after.keys() == before.keys()
+        for slug, product in after.items():
+            assert differing(before[slug], product) <= members
+            _check_harmless(before[slug], product, cell)
+
+
+def _check_harmless(before: dict, after: dict, cell: str) -> None:
+    """An empty cell makes nothing free, no draft and no inactive variant."""
+    for old, new in zip([before, *before["variants"]], [after, *after["variants"]], strict=True):
+        assert new["price"] != "0.00" or old["price"] == "0.00"
+        if not cell:
+            assert (new.get("status"), new.get("is_active")) == (old.get("status"), old.get("is_active"))

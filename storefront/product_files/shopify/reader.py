@@ -40,6 +40,7 @@ _GRAM = Decimal("0.001")
 NUMBERS = ("price", "compare price", "cost", "grams", "quantity")
 _VARIANT_CELLS = ("price", "sku", "policy", "option1 value", "option2 value", "option3 value", "quantity", "barcode")
 MAX_OPTIONS = 3
+_decoded = parsers.decoded()
 _TITLE, _DEFAULT_TITLE = "title", "default title"
 
 
@@ -94,7 +95,7 @@ class _Reader:
         self.product_mappings = mappings_in_file(
             columns,
             [
-                ("title", "name", parsers.required(parsers.text(product["name"]))),
+                ("title", "name", parsers.required(parsers.decoded(product["name"]))),
                 ("body", "description", parsing.html),
                 ("tags", "tags", _tags),
                 ("gift card", "is_gift_card", parsers.boolean(blank=KEEP)),
@@ -128,7 +129,8 @@ class _Reader:
         parsed = self._product(handle, first)
         rows = self._without_repeats(parsed, rows)
         parsed.media = self._pictures(rows) if "image" in self.columns else None
-        names = [(n, first[f"option{n} name"]) for n in self.options if first[f"option{n} name"]]
+        stated = [(n, first.read(f"option{n} name", parsers.decoded(200), "")) for n in self.options]
+        names = [(n, name) for n, name in stated if name]
         variant_rows = [row for row in rows if any(row[name] for name in _VARIANT_CELLS)] or [first]
         if self._is_simple(names, variant_rows):
             self._sales_fields(parsed, variant_rows[0], parsed.fields, parsed.if_new)
@@ -180,7 +182,7 @@ class _Reader:
         if status := self._status(first):
             fields["status"] = status
         if "vendor" in self.columns:
-            parsed.related_names["brand"] = first.read("vendor", parsers.text(200)) or None
+            parsed.related_names["brand"] = first.read("vendor", parsers.decoded(200)) or None
         if "category" in self.columns or "type" in self.columns:
             parsed.categories = self._categories(first)
             parsed.categories_are_partial = "category" not in self.columns or "type" not in self.columns
@@ -203,7 +205,7 @@ class _Reader:
         paths: list[CategoryPath] = []
         for column in ("category", "type"):
             steps = first[column].split(">") if column == "category" else [first[column]]
-            names = [first.read_part(column, parsers.text(LIMITS[Category]["name"]), step.strip()) for step in steps]
+            names = [first.read_part(column, parsers.decoded(LIMITS[Category]["name"]), step.strip()) for step in steps]
             names = [name for name in names if name and name.lower() != "uncategorized"]
             if names and not any(path.names[-1].casefold() == names[-1].casefold() for path in paths):
                 paths.append(CategoryPath(tuple(map(CategoryNode, names))))
@@ -227,7 +229,7 @@ class _Reader:
             parsed.only_options = frozenset(name for _, name in names)
         lines: dict[tuple, int] = {}
         for order, row in enumerate(variant_rows):
-            values = {name: row.read(f"option{n} value", parsers.text(200), "") for n, name in names}
+            values = {name: row.read(f"option{n} value", parsers.decoded(200), "") for n, name in names}
             values = {name: value for name, value in values.items() if value}
             variant = ParsedVariant(row.line, values, {"name": " / ".join(values.values()), "sort_order": order})
             self._sales_fields(parsed, row, variant.fields, variant.if_new)
@@ -292,7 +294,7 @@ def _continues(value: str) -> bool:
 
 
 def _tags(value: str) -> list[str]:
-    return _distinct(parsing.check_text(tag.strip()) for tag in value.split(","))
+    return _distinct(_decoded(tag.strip()) for tag in value.split(","))
 
 
 def _distinct(values: Any) -> list[str]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Collection, Iterator
 from datetime import datetime
 from decimal import Decimal
+from html import unescape
 from typing import Any
 
 from storefront.catalogue import parsing, rules
@@ -39,7 +40,6 @@ from storefront.product_files.woocommerce.parsers import (
     download_limit,
     paragraphs,
     product_references,
-    split_list,
     texts,
 )
 from storefront.product_files.woocommerce.prices import PriceColumns
@@ -151,7 +151,7 @@ class _Reader:
             columns,
             [
                 *self.common,
-                ("name", "name", parsers.required(parsers.text(limits["name"]))),
+                ("name", "name", parsers.required(parsers.decoded(limits["name"]))),
                 ("short description", "short_description", paragraphs),
                 ("description", "description", paragraphs),
                 ("featured", "is_featured", parsers.boolean(blank=KEEP)),
@@ -162,7 +162,7 @@ class _Reader:
                 ("height", "height", parsing.measure(length)),
                 ("download limit", "max_downloads", download_limit),
                 ("download expiry", "download_expiry_days", download_limit),
-                ("tags", "tags", lambda value: [parsing.check_text(tag) for tag in split_list(value)]),
+                ("tags", "tags", texts),
                 (
                     "visibility",
                     "exclude_from_catalog",
@@ -248,7 +248,7 @@ class _Reader:
         if self.seo.members:
             self.seo.read(row, parsed)
         if self.attributes:
-            attributes = self._attributes(row)
+            attributes = self._attributes(row, parsed)
             fields["attributes"] = [{"name": name, "values": values} for name, values in attributes]
             parsed.merges_attributes = True
             parsed.attributes_are_partial = self.lacks_attributes or len(attributes) == len(self.attributes)
@@ -260,7 +260,7 @@ class _Reader:
         if "images" in self.columns:
             parsed.media = self._media(row, parsed)
         if "tax class" in self.columns:
-            word = row.read("tax class", parsers.text(200), "")
+            word = row.read("tax class", parsers.decoded(200), "")
             parsed.related_names["tax_class"] = None if word.lower() in ("", "standard", "parent") else word
         if "brands" in self.columns:
             brands = row.read("brands", category_paths, ())
@@ -278,11 +278,14 @@ class _Reader:
                 parsed.warn(self.columns.header["images"], f"{quoted(part)} is not a URL; ignored", row.line)
         return [ParsedMedia(url) for url in dict.fromkeys(urls) if url]
 
-    def _attributes(self, row: RowReader) -> list[tuple[str, list[str]]]:
+    def _attributes(self, row: RowReader, parsed: ParsedProduct) -> list[tuple[str, list[str]]]:
         found = []
         for number in self.attributes:
-            if name := row.read(f"attribute {number} name", parsers.text(200)):
+            if name := row.read(f"attribute {number} name", parsers.decoded(200)):
                 found.append((name, row.read(f"attribute {number} values", texts, [])))
+            elif row[f"attribute {number} values"]:
+                header = self.columns.header[f"attribute {number} values"]
+                parsed.warn(header, "is the value of an attribute without a name; not imported", row.line)
         return found
 
     def _stock(self, row: RowReader, fields: dict[str, Any]) -> None:
@@ -336,7 +339,7 @@ class _Reader:
     ) -> ParsedVariant:
         spellings = {item["name"].casefold(): item["name"] for item in parsed.fields.get("attributes", [])}
         values: dict[str, str] = {}
-        for name, chosen in self._attributes(row):
+        for name, chosen in self._attributes(row, parsed):
             name = spellings.get(name.casefold(), name)
             variation_values.setdefault(name, [])
             # A blank value means any value, for which the name is left out.
@@ -398,7 +401,9 @@ class _Reader:
         if self.attributes:
             fields["attributes"] = with_variations(fields.get("attributes", []), variation_values)
             defaults = {
-                row[f"attribute {number} name"].casefold(): row[f"attribute {number} default"].casefold()
+                unescape(row[f"attribute {number} name"]).casefold(): unescape(
+                    row[f"attribute {number} default"]
+                ).casefold()
                 for number in self.attributes
                 if row[f"attribute {number} default"]
             }
