@@ -36,7 +36,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class BrokenRow(Failure):
-    """A row that cannot be read. `cells` are its values as far as they can be told apart, of its first line alone if a
+    """A row that cannot be read. `cells` are its values as far as they are known, those of its first line if a
     quotation mark is missing. `begins_row` is False if its first line may continue a row above that is broken itself.
     """
 

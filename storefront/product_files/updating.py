@@ -7,13 +7,13 @@ complete list lacks are deactivated, not deleted, since carts and orders may ref
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from copy import copy, deepcopy
+from copy import deepcopy
 from datetime import datetime
 from typing import Any
 
 from storefront.catalogue import children, events, records, rules, search_index
 from storefront.catalogue.dated.plans import Plan, plan_of
-from storefront.catalogue.dated.sale_periods import COLUMNS, columns_to_write, lift, settle
+from storefront.catalogue.dated.sale_periods import COLUMNS, columns_to_write
 from storefront.catalogue.models import (
     BundleItem,
     Media,
@@ -24,7 +24,7 @@ from storefront.catalogue.models import (
     Variant,
 )
 from storefront.catalogue.parsing import InvalidValue
-from storefront.catalogue.variant_prices import follow
+from storefront.product_files import patches
 from storefront.product_files.baselines import Baselines
 from storefront.product_files.creating import bundle_item_row
 from storefront.product_files.existing import ExistingProduct
@@ -35,7 +35,6 @@ from storefront.product_files.parsed_products import (
     ParsedOption,
     ParsedProduct,
     ParsedVariant,
-    Problem,
     option_key,
 )
 from storefront.product_files.references import References
@@ -111,7 +110,7 @@ class _ProductUpdate:
             raise InvalidValue(f"the product {product.slug} has no variations")
         if parsed.refusal_if_variable and has_variants:
             raise InvalidValue(parsed.refusal_if_variable)
-        self._check_options()
+        patches.check_options(parsed, self.existing)
         self._fields()
         self._media()
         if parsed.variants is not None:
@@ -159,7 +158,9 @@ class _ProductUpdate:
     def _fields(self) -> None:
         fields = self._settled(self._without_prices_of_variants(), self.product, self.parsed.line)
         if "attributes" in fields and self.parsed.merges_attributes:
-            fields = fields | {"attributes": self._merged_attributes(fields["attributes"])}
+            fields = fields | {
+                "attributes": patches.merged_attributes(self.parsed, self.existing, fields["attributes"])
+            }
         self.columns.update(self._set(self.product, fields))
         for kind, name in self.parsed.related_names.items():
             row = getattr(self.product, kind)
@@ -169,29 +170,6 @@ class _ProductUpdate:
                 self.assignments.append((self.product, f"{kind}_id", self.references.id_of(kind, name)))
                 self.columns.add(kind)
 
-    def _check_options(self) -> None:
-        """Raise InvalidValue if variants have options that the file has no columns for: they would match none of its
-        variants."""
-        if self.parsed.only_options is None:
-            return
-        active = (variant.option_values for variant in self.existing.variants if variant.is_active)
-        if more := sorted({name for values in active for name in values} - self.parsed.only_options):
-            raise InvalidValue(f"its variants have the option {more[0]}, for which the file has no columns")
-
-    def _merged_attributes(self, stated: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The stated attributes, with those that the file has no columns for. Those that variants are chosen by stay
-        marked, also if the file lacks these variants."""
-        chosen = {name for variant in self.existing.variants for name in variant.option_values}
-        unnamed = {item["name"].casefold(): item for item in stated}
-        merged = []
-        for item in self.product.attributes:
-            new = unnamed.pop(item["name"].casefold(), None)
-            if new is None and not self.parsed.attributes_are_partial:
-                continue
-            marked = {"variation": True} if item.get("variation") and item["name"] in chosen else {}
-            merged.append(item if new is None else item | new | marked)
-        return merged + list(unnamed.values())
-
     def _without_prices_of_variants(self) -> dict[str, Any]:
         """The fields without prices of a row that is one product, if the shop's has variants, which have their own."""
         fields, product = self.parsed.fields, self.product
@@ -199,44 +177,28 @@ class _ProductUpdate:
         if prices is None or fields.get("type", product.type) != Product.Type.VARIABLE or not self.existing.variants:
             return fields
         if prices.regular is not None or prices.sale is not None:
-            reason = "is the price of a product with variants, which have their own; ignored"
-            self.parsed.warn_once_if_updated("", reason)
+            self.parsed.warn_once_if_updated("", "the price of a product with variants, which have their own; ignored")
         return {name: value for name, value in fields.items() if name != STATED}
 
     def _settled(self, fields: dict[str, Any], row: Any, line: int) -> dict[str, Any]:
         """The fields with the prices that hold for this row. Adds a warning for a sale that is left out."""
 
         def warn(reason: str) -> None:
-            problem = Problem(line, "", f"{row}: {reason}" if isinstance(row, Variant) else reason, "warning")
             # A product is compared twice.
-            if problem not in self.parsed.warnings:
-                self.parsed.warnings.append(problem)
+            if all(each.line != line or each.reason != reason for each in self.parsed.warnings):
+                self.parsed.warn("", reason, line)
 
         return settled(fields, self.prices_at, row, warn)
 
     def _follow_variants(self) -> None:
         """Keep the price that lists sort by that of the cheapest variant, if a price or the choice of variants changes,
-        unless the file states another one."""
+        unless the file states it."""
         plan, product = self.plans.variants, self.product
-        after = {name: value for row, name, value in self.assignments if row is product}
-        if plan is None or after.get("type", product.type) != Product.Type.VARIABLE or "price" in self.parsed.fields:
-            return
-        written: dict[int, dict[str, Any]] = defaultdict(dict)
-        for row, name, value in self.assignments:
-            written[id(row)][name] = value
-        new = [row for row, _ in plan.writes if row.pk is None]
-        watched = {*COLUMNS, "is_active"}
-        if not new and not any(watched & written[id(row)].keys() for row in self.existing.variants):
-            return
-        variants = [copy(row) for row in (*self.existing.variants, *new)]
-        for variant, row in zip(variants, (*self.existing.variants, *new), strict=True):
-            for name in watched & written[id(row)].keys():
-                setattr(variant, name, written[id(row)][name])
-        result = copy(product)
-        lift(result)
-        follow(result, variants)
-        settle(result, self.prices_at)
-        self.columns.update(self._set(product, {name: getattr(result, name) for name in COLUMNS}))
+        type = next((value for row, name, value in self.assignments if row is product and name == "type"), product.type)
+        if plan is not None and type == Product.Type.VARIABLE and "price" not in self.parsed.fields:
+            new = [row for row, _ in plan.writes if row.pk is None]
+            prices = patches.list_prices(product, self.existing.variants, new, self.assignments, self.prices_at)
+            self.columns.update(self._set(product, prices))
 
     def _media(self) -> None:
         # Equal content is stored once, so several pictures can have the same URL.

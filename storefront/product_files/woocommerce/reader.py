@@ -44,6 +44,7 @@ from storefront.product_files.woocommerce.parsers import (
 )
 from storefront.product_files.woocommerce.prices import PriceColumns
 from storefront.product_files.woocommerce.seo import SeoColumns
+from storefront.product_files.woocommerce.stock import read_stock
 from storefront.product_files.woocommerce.variations import (
     preselect,
     problems_of_repeated_options,
@@ -233,7 +234,7 @@ class _Reader:
             fields["dimension_unit"] = self.unit
         elif all(side in self.columns for side in _SIDES):
             fields["dimension_unit"] = None
-        self._stock(row, fields)
+        read_stock(row, fields)
         slug = parsers.slug(row["slug"]) if row["slug"] else ""
         keys = Keys(source_id or None, slug, fields.get("sku", ""), fields.get("name", ""))
         parsed = ParsedProduct(row.line, keys, fields)
@@ -287,22 +288,6 @@ class _Reader:
                 header = self.columns.header[f"attribute {number} values"]
                 parsed.warn(header, "is the value of an attribute without a name; not imported", row.line)
         return found
-
-    def _stock(self, row: RowReader, fields: dict[str, Any]) -> None:
-        if row["backorders"]:
-            fields["allow_backorders"] = row["backorders"].lower() in ("1", "yes", "true", "notify")
-        stated = row["in stock"].lower()
-        if row["stock"] and row["stock"].lower() != "parent":
-            fields["track_inventory"] = True
-            fields["stock_qty"] = row.read("stock", parsers.stock)
-        elif stated in ("0", "no", "false", "outofstock"):
-            fields |= {"track_inventory": True, "stock_qty": Decimal(0)}
-        elif stated:
-            if "stock" in self.columns:
-                # WooCommerce does not count this stock: it only states that the product is in stock.
-                fields["track_inventory"] = False
-            if stated in ("backorder", "onbackorder"):
-                fields["allow_backorders"] = True
 
     def family(self, rows: list[RowReader]) -> Iterator[ReadResult]:
         """A variable product with its variations; parents that repeat it come after as products of their own."""
@@ -375,10 +360,10 @@ class _Reader:
     def _variation_stock(
         self, parsed: ParsedProduct, row: RowReader, parent: RowReader | None, fields: dict[str, Any]
     ) -> None:
-        self._stock(row, fields)
+        read_stock(row, fields)
         if row["stock"].lower() == "parent" and parent:
             shared: dict[str, Any] = {}
-            self._stock(parent, shared)
+            read_stock(parent, shared)
             fields |= shared
             parsed.warn(
                 self.columns.header["stock"],
