@@ -13,7 +13,7 @@ from typing import Any
 
 from storefront.catalogue import children, events, records, rules, search_index
 from storefront.catalogue.dated.plans import Plan, plan_of
-from storefront.catalogue.dated.sale_periods import COLUMNS, columns_to_write
+from storefront.catalogue.dated.sale_periods import columns_to_write
 from storefront.catalogue.models import (
     BundleItem,
     Media,
@@ -70,6 +70,7 @@ def update_product(
         differing = baselines.differing(parsed, existing)
         updating = _ProductUpdate(shop, existing, differing, references, now, prices_at)
         updating.compare()
+        patches.warn_of_cleared(parsed, updating.changes)
     if write and updating.changes:
         # Events are recorded only if the shop has an app, as for new products.
         with events.emitting_changes(shop, existing.product.pk, now=now) if events.has_apps(shop) else nullcontext():
@@ -263,8 +264,7 @@ class _ProductUpdate:
             self.changes[f"variant {row.name} image"] = [None, wanted.image]
             self.assignments.append((row, "image", image))
             changed.append("image")
-        changed = columns_to_write(changed) if set(COLUMNS) & set(changed) else changed
-        return row, self._with_updated_at(row, changed)
+        return row, self._with_updated_at(row, columns_to_write(changed))
 
     def _has_picture(self, variant: Variant, url: str | None) -> bool:
         if variant.image_id is None or not url:
