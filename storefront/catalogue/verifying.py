@@ -1,5 +1,5 @@
-"""Compares stock with its ledger, the tree's bounds with the parents of its categories, and the shop of a product's
-parts with the product's."""
+"""Compares stock with its ledger, the tree's bounds with the parents of its categories, the shop of a product's parts
+with the product's, and its price with those of its variants."""
 
 from collections.abc import Iterator
 
@@ -8,6 +8,7 @@ from django.db import connection
 from storefront.catalogue import tree
 from storefront.catalogue.models import Category
 from storefront.kit.deviations import Deviation, differing
+from storefront.kit.money_field import from_hundredths
 from storefront.kit.sql import fetch
 from storefront.shops.models import Shop
 
@@ -34,6 +35,21 @@ _DIFFERENCES = f"""
         ) r WHERE r.age = 1
     ) k GROUP BY k.product_id, k.variant_id, k.of_damaged HAVING sum(k.qty) <> sum(k.explained)
 """  # noqa: S608, built from names in this file
+# Imported variable products at a price below or above those of all their active variants: an import keeps the price
+# that lists sort by. Programs and people choose it, also 0.00 (R-CAT-14), so other products are not compared. Stored
+# prices are: sale periods turn those of a product and of its variants together.
+_LIST_PRICES = """
+    SELECT p.slug, p.price, v.lowest, v.highest FROM catalogue_product p JOIN (
+        SELECT product_id, min(price) AS lowest, max(price) AS highest FROM catalogue_variant
+        WHERE shop_id = %(shop)s AND is_active GROUP BY product_id
+    ) v ON v.product_id = p.id
+    WHERE p.shop_id = %(shop)s AND p.deleted_at IS NULL AND p.type = 'variable' AND p.price <> 0
+        AND (p.price < v.lowest OR p.price > v.highest)
+        AND (p.legacy_source_id IS NOT NULL OR EXISTS (
+            SELECT 1 FROM catalogue_stockadjustment a
+            WHERE a.shop_id = %(shop)s AND a.product_id = p.id AND a.kind = 'imported'
+        )) ORDER BY p.id
+"""
 # The parts of a product, by table, with the column that refers to their owner, and the owner's table.
 _PARTS = (
     ("media", "product_id", "product"),
@@ -53,7 +69,8 @@ _STRANGERS = " UNION ALL ".join(
 
 
 def deviations(shop: Shop) -> Iterator[Deviation]:
-    """The shop's stocks that their ledger does not explain, categories with wrong bounds, and rows of another shop."""
+    """The shop's stocks that their ledger does not explain, categories with wrong bounds, rows of another shop, and
+    list prices that no variant has."""
     for product, variant, damaged, id, after, expected in fetch(connection, _BREAKS, {"shop": shop.pk}):
         name = f"row {id} of {_stock(product, variant, damaged)}"
         yield from differing("stock ledger", name, after, expected)
@@ -61,6 +78,9 @@ def deviations(shop: Shop) -> Iterator[Deviation]:
         yield from differing("stock", _stock(product, variant, damaged), qty, expected)
     for table, owner, other in fetch(connection, _STRANGERS, {"shop": shop.pk}, prepared=False):
         yield from differing("shop of a row", f"{table} of {owner}", other, shop.pk)
+    for slug, price, lowest, highest in fetch(connection, _LIST_PRICES, {"shop": shop.pk}):
+        prices = " to ".join(dict.fromkeys(f"{from_hundredths(each):.2f}" for each in (lowest, highest)))
+        yield from differing("list price", f"product {slug}", f"{from_hundredths(price):.2f}", prices)
     rows = list(
         Category.objects.filter(shop=shop)
         .order_by("sort_order", "id")

@@ -34,6 +34,20 @@ class Row:
     values: list[str]
 
 
+@dataclass(frozen=True, slots=True)
+class BrokenRow(Failure):
+    """A row that cannot be read. `cells` are its values as far as they are known, those of its first line if a
+    quotation mark is missing. `begins_row` is False if its first line may continue a row above that is broken itself.
+    """
+
+    line: int = 0
+    cells: tuple[str, ...] = ()
+    begins_row: bool = True
+
+    def cell(self, position: int | None) -> str:
+        return self.cells[position] if position is not None and position < len(self.cells) else ""
+
+
 class Table:
     """One CSV file: its header, and the rows below it with the number of the line on which each starts.
 
@@ -122,14 +136,15 @@ class Table:
         return self._file.tell() if self._file else 0
 
     def rows(self) -> Iterator[Row | Failure | Notice]:
-        """Every row that is not blank, with trimmed values. Yields a Failure for a malformed row, and a Notice for one
-        that repeats the header, and continues."""
+        """Every row that is not blank, with trimmed values. A row without its last cells, as Excel writes it, has empty
+        ones. Yields a BrokenRow for a malformed row, and a Notice for one that repeats the header, and continues."""
         lines = self.lines()
         for number, _ in lines:
             if number == self._header_end:
                 break
         blank = " " if self.separator == "\t" else " \t"
         feed = _LineFeed(lines, re.compile(rf'"[{blank}]+(?={re.escape(self.separator)}|\r?\n?\Z)'))
+        feed.fewest_cells = len(self.headers)
         while (yield from self._rows_until_malformed(feed)):
             pass
 
@@ -148,32 +163,50 @@ class Table:
             cleaned = [clean_value(value) for value in values]
             while len(cleaned) > width and not cleaned[-1]:
                 cleaned.pop()
-            if len(cleaned) == width and not feed.overrun:
+            if not feed.overrun and (len(cleaned) == width or self._is_short(cleaned, feed)):
                 line = feed.consumed[0][0]
                 feed.accept()
                 if cleaned == self.headers:
                     yield Notice(Problem(line, "", "repeats the header row; skipped", "warning"))
                 elif any(cleaned):
+                    feed.is_unclear, feed.fewest_cells = False, min(feed.fewest_cells, len(cleaned))
+                    cleaned += [""] * (width - len(cleaned))
                     yield Row(line, self._with_points(unescape_formulas(cleaned)))
             elif any(cleaned) or feed.has_quotes:
-                yield self._failure(feed, len(values))
+                yield self._broken(feed, cleaned)
                 feed.retry()
                 return True
             else:
                 feed.accept()
+
+    def _is_short(self, cells: list[str], feed: "_LineFeed") -> bool:
+        """Returns True for a row that only lacks its last cells. Below a row with a misplaced quotation mark, a line
+        with fewer cells than any row may be the rest of a text. A text whose lines have separators without a blank
+        after them may have swallowed rows, up to the next quotation mark."""
+        if not any(cells) or len(cells) >= len(self.headers) or (feed.is_unclear and len(cells) < feed.fewest_cells):
+            return False
+        return len(feed.consumed) == 1 or not any(
+            len(re.findall(rf"{re.escape(self.separator)}(?! )", line)) >= max(position, 1)
+            for position, cell in enumerate(cells)
+            for line in cell.split("\n")[1:]
+        )
 
     def _with_points(self, values: list[str]) -> list[str]:
         for position in self.comma_columns:
             values[position] = with_decimal_point(values[position])
         return values
 
-    def _failure(self, feed: "_LineFeed", width: int) -> Failure:
-        reason = f"the row has {width} columns, but the header has {len(self.headers)}"
-        if not width or feed.overrun or len(feed.consumed) > 1:
+    def _broken(self, feed: "_LineFeed", cells: list[str]) -> BrokenRow:
+        line, text = feed.consumed[0]
+        reason = f"the row has {len(cells)} columns, but the header has {len(self.headers)}"
+        if not cells or feed.overrun or len(feed.consumed) > 1:
             reason = "a quotation mark is missing or there is one too many, so it is unclear where the row ends"
+            cells = [clean_value(cell).strip('"') for cell in text[:MAX_ROW_LENGTH].split(self.separator, MAX_COLUMNS)]
+        elif len(cells) < len(self.headers):
+            reason += ", below a row whose end is unclear"
         if is_cut(feed.consumed[-1][1]):
             reason = TOO_LONG
-        return Failure([Problem(feed.consumed[0][0], "", reason)])
+        return BrokenRow([Problem(line, "", reason)], line, tuple(unescape_formulas(cells)), not feed.is_unclear)
 
 
 @dataclass(slots=True)
@@ -194,6 +227,10 @@ class _LineFeed:
     taken: int = 0
     # True if the lines so far end within quotation marks.
     in_quotes: bool = False
+    # True below a row with a misplaced quotation mark, until a row is read.
+    is_unclear: bool = False
+    # The cells of the shortest row so far.
+    fewest_cells: int = 0
 
     def __iter__(self) -> "_LineFeed":
         return self
@@ -240,8 +277,7 @@ class _LineFeed:
 
     @property
     def has_quotes(self) -> bool:
-        """Returns True if the consumed lines have a quotation mark. A row without one can only have too few or too many
-        values."""
+        """Returns True if the consumed lines have a quotation mark. A row without one can only have too many values."""
         return any('"' in text for _, text in self.consumed)
 
     def accept(self) -> None:
@@ -249,6 +285,7 @@ class _LineFeed:
         self.size, self.overrun, self.in_quotes = 0, False, False
 
     def retry(self) -> None:
+        self.is_unclear = self.is_unclear or self.has_quotes
         self.repeated.extend(reversed(self.consumed[1:]))
         self.accept()
 

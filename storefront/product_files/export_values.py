@@ -1,5 +1,6 @@
 """Values of a product that the writers of all file formats share."""
 
+from html import unescape
 from typing import Any
 
 from storefront.catalogue import records
@@ -50,6 +51,11 @@ def variation_attributes(existing: ExistingProduct) -> dict[str, list[str]]:
         for name, value in variant.option_values.items():
             found.setdefault(name, {})[value] = None
     return {name: list(values) for name, values in found.items()}
+
+
+def encoded(text: str) -> str:
+    """The text as it is, but for one that an import would decode (`parsers.decoded`)."""
+    return text.replace("&", "&amp;") if "&" in text and unescape(text) != text else text
 
 
 def plain_number(number: Any) -> str:

@@ -6,7 +6,7 @@ A batch is one transaction; if the database rejects it, its products are importe
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from typing import Any
 from django.db import DataError, IntegrityError, transaction
 
 from storefront import audit
-from storefront.catalogue import rules, tree
+from storefront.catalogue import tree
 from storefront.catalogue.inventory.ledger import Kind as StockKind
 from storefront.catalogue.inventory.ledger import stock_changes
 from storefront.catalogue.parsing import InvalidValue
@@ -31,6 +31,7 @@ from storefront.product_files.existing import existing_products
 from storefront.product_files.gate import Gate
 from storefront.product_files.impact import Effect
 from storefront.product_files.journal import Journal, Kind, state_of
+from storefront.product_files.limits import within_limits
 from storefront.product_files.matching import Match, Matcher, link
 from storefront.product_files.models import ProductImport
 from storefront.product_files.new_rows import NewTables, with_new_rows
@@ -46,8 +47,6 @@ from storefront.product_files.spool import Spool
 from storefront.product_files.updating import Changes, update_product
 from storefront.shops.changes import publish_change
 from storefront.shops.models import Shop
-
-LIMITED = ("categories", "media", "variants", "options", "bundle_items")
 
 
 def import_products(
@@ -127,7 +126,7 @@ def import_products(
 
 
 def _import_batches(run: "_Import", opened: OpenedFile, progress: Progress | None) -> None:
-    results = _within_limits(opened.results)
+    results = within_limits(opened.results)
     if run.write and not run.update:
         results = with_new_rows(results, run.tables)
     with read_ahead.read_batches(results, opened.position, opened.size) as batches:
@@ -147,16 +146,6 @@ def _import_spooled(run: "_Import", spool: Spool, size: int, progress: Progress 
         run.import_all(list(read))
         if progress:
             progress((size + size * position // spool.size) // 2, size, run.report)
-
-
-def _within_limits(results: Iterator[ReadResult]) -> Iterator[ReadResult]:
-    """Replace each product with too many categories, pictures, variants, options or items by a failure."""
-    for parsed in results:
-        problems = []
-        if isinstance(parsed, ParsedProduct):
-            too_many = rules.too_many({name: getattr(parsed, name) for name in LIMITED})
-            problems = [Problem(parsed.line, name, problem) for name, problem in too_many.items()]
-        yield Failure(problems) if problems else parsed
 
 
 @dataclass
@@ -196,6 +185,7 @@ class _Import:
 
     def __post_init__(self) -> None:
         self.started, self.report, self.report_size = time.monotonic(), Report(), 0
+        self.warned: set[tuple[str, str]] = set()
         self.references, self.tables = References(self.shop), NewTables(self.shop, self.now)
         self.texts = dialect.later_texts(self.shop, self.tables.search, self.upkeep)
 
@@ -371,8 +361,14 @@ class _Import:
         for parsed, reason in outcome.skipped:
             self._add_problem(Problem(parsed.line, "", reason, "skipped", str(parsed.keys)))
         self._add_changes(outcome)
-        for parsed in (*outcome.created, *(parsed for parsed, _, _ in outcome.updated)):
-            for warning in parsed.warnings:
+        for parsed in outcome.created:
+            self.report_problems([*parsed.warnings, *parsed.new_warnings])
+        for parsed, _, _ in outcome.updated:
+            self.report_problems(parsed.warnings)
+        for warning in (each for parsed, _ in outcome.matched if self.update for each in parsed.update_warnings):
+            # Once for each column in this import.
+            if (warning.column, warning.reason) not in self.warned:
+                self.warned.add((warning.column, warning.reason))
                 self._add_problem(warning)
 
     def _put_aside(self, spool: Spool, outcome: _Outcome) -> None:

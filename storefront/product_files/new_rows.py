@@ -3,9 +3,11 @@ the database. The writing process only adds values that it alone has, such as id
 
 from collections.abc import Iterator
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any
 
 from storefront.catalogue import rules
+from storefront.catalogue.dated.sale_periods import COLUMNS, settle
 from storefront.catalogue.models import (
     BundleItem,
     Media,
@@ -18,7 +20,9 @@ from storefront.catalogue.models import (
 )
 from storefront.catalogue.parsing import InvalidValue
 from storefront.catalogue.search_texts import SearchText, search_text
+from storefront.catalogue.variant_prices import follow
 from storefront.kit.bulk_insert import BulkTable, Packed
+from storefront.kit.money import ZERO
 from storefront.product_files.parsed_products import (
     NAMED,
     NewRows,
@@ -30,6 +34,8 @@ from storefront.product_files.parsed_products import (
 )
 from storefront.product_files.sale_periods import settled
 from storefront.shops.models import Shop
+
+_UNPRICED: dict[str, Any] = dict.fromkeys(COLUMNS) | {"price": ZERO, "compare_price": ZERO, "is_active": True}
 
 
 class NewTables:
@@ -53,6 +59,9 @@ class NewTables:
     def pack(self, parsed: ParsedProduct) -> NewRows:
         """The product's rows if it is new. Raises InvalidValue for a sale period that cannot be."""
         fields = settled(parsed.fields, self.now)
+        variants = [(each, self._variant(each)) for each in parsed.variants or ()]
+        if variants and "price" not in fields:
+            fields = fields | self._prices([row for _, row in variants])
         row = {**rules.stock_tracking_default(fields), **parsed.if_new, **fields}
         row["sort_name"] = rules.sort_name(row["name"])
         if row.get("status") == Product.Status.ACTIVE and "published_on" not in row:
@@ -64,24 +73,29 @@ class NewTables:
         pictures = all_pictures(parsed)
         # The first of several pictures with the same URL counts.
         places: dict[str | None, int] = {picture.url: place for place, picture in reversed([*enumerate(pictures)])}
-        variants = parsed.variants or []
         return NewRows(
             product=self.products.pack(row),
             search=self.search.pack({"text": text.text, "listed": listed}),
             words=text.words,
             media=[(each.url, self._picture(order, each)) for order, each in enumerate(pictures)],
-            variants=[PackedVariant(self._variant(each), places.get(each.image)) for each in variants],
-            default=max((place for place, each in enumerate(variants) if each.is_default), default=None),
+            variants=[PackedVariant(self.variants.pack(row), places.get(each.image)) for each, row in variants],
+            default=max((place for place, (each, _) in enumerate(variants) if each.is_default), default=None),
             options=self._options(parsed),
         )
 
     def _picture(self, order: int, picture: ParsedMedia) -> Packed:
         return self.media.pack({"sort_order": order, **picture.fields, "source_url": picture.url})
 
-    def _variant(self, variant: ParsedVariant) -> Packed:
-        fields = settled(variant.fields, self.now)
-        row = {**rules.stock_tracking_default(fields), **fields, "option_values": variant.option_values}
-        return self.variants.pack(row)
+    def _variant(self, variant: ParsedVariant) -> dict[str, Any]:
+        fields = settled(variant.new_fields, self.now)
+        return {**rules.stock_tracking_default(fields), **fields, "option_values": variant.option_values}
+
+    def _prices(self, variants: list[dict[str, Any]]) -> dict[str, Any]:
+        """The prices that lists sort a variable product by."""
+        product = SimpleNamespace(**_UNPRICED)
+        follow(product, [SimpleNamespace(**_UNPRICED | row) for row in variants])
+        settle(product, self.now)
+        return {name: getattr(product, name) for name in COLUMNS}
 
     def _options(self, parsed: ParsedProduct) -> list[tuple[Packed, list[Packed]]]:
         return [
@@ -135,6 +149,6 @@ def _search_text(parsed: ParsedProduct, row: dict[str, Any], language: str) -> S
         variants=[
             (variant.fields["name"], variant.fields.get("sku", ""), variant.option_values)
             for variant in parsed.variants or ()
-            if variant.fields.get("is_active", True)
+            if variant.new_fields.get("is_active", True)
         ],
     )

@@ -1,7 +1,8 @@
 """Products as readers parse them from a file of any format.
 
 A parsed product holds only what the file states. An absent field keeps its value in an existing product, and has its
-default in a new one. A blank value in the file is present, and clears the field.
+default in a new one. A blank value in the file is present, and clears the field, or
+keeps it where nothing could be meant by a blank one: prices, choices such as yes and no, the status.
 """
 
 from collections.abc import Callable
@@ -96,7 +97,8 @@ class ParsedMedia(CompactPickle):
 
 @dataclass(slots=True)
 class ParsedVariant(CompactPickle):
-    """A variant, identified within its product by its option values."""
+    """A variant, identified within its product by its option values. `if_new` are fields that only a new variant gets,
+    where `fields` lack them."""
 
     line: int
     option_values: dict[str, str]
@@ -104,6 +106,11 @@ class ParsedVariant(CompactPickle):
     image: str | None = None
     states_image: bool = False
     is_default: bool = False
+    if_new: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def new_fields(self) -> dict[str, Any]:
+        return self.if_new | self.fields if self.if_new else self.fields
 
     @property
     def key(self) -> tuple[tuple[str, str], ...]:
@@ -208,9 +215,27 @@ class ParsedProduct(CompactPickle):
     related: dict[str, ParsedRelated] = field(default_factory=dict)
     if_new: dict[str, Any] = field(default_factory=dict)
     rows: NewRows | None = None
+    # True if the file may have more rows of the product, which cannot be read: then nothing is removed or deactivated.
+    is_partial: bool = False
+    # True if attributes keep what the file's format cannot state; if the product can have more attributes, or
+    # categories, than the file has columns for, which stay.
+    merges_attributes: bool = False
+    attributes_are_partial: bool = False
+    categories_are_partial: bool = False
+    # The names of options, if variants can have more of them than the file has columns for.
+    only_options: frozenset[str] | None = None
     refusal_if_new: str = ""
     refusal_if_variable: str = ""
     warnings: list[Problem] = field(default_factory=list)
+    # Warnings if the product is new, and those if it is updated, of which a report has one for each column.
+    new_warnings: list[Problem] = field(default_factory=list)
+    update_warnings: list[Problem] = field(default_factory=list)
+
+    def warn_if_new(self, column: str, reason: str, line: int | None = None) -> None:
+        self.new_warnings.append(Problem(line or self.line, column, reason, "warning"))
+
+    def warn_once_if_updated(self, column: str, reason: str, line: int | None = None) -> None:
+        self.update_warnings.append(Problem(line or self.line, column, reason, "warning"))
 
     def warn(self, column: str, reason: str, line: int | None = None) -> None:
         self.warnings.append(Problem(line or self.line, column, reason, "warning"))

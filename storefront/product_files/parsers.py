@@ -3,6 +3,7 @@
 Every parser takes the trimmed text of a value and raises InvalidValue with a phrase that follows the column's name.
 """
 
+import html as entities
 from collections.abc import Sized
 from decimal import ROUND_FLOOR, Decimal
 from functools import cache
@@ -42,6 +43,11 @@ def check_levels(nodes: Nodes) -> Nodes:
 
 def text(limit: int | None = None) -> Parse:
     return lambda value: check_text(value, limit)
+
+
+def decoded(limit: int | None = None) -> Parse:
+    """A parser for plain texts, such as names and tags, in which programs leave entities of HTML: `11&#39;&#39;`."""
+    return lambda value: check_text(entities.unescape(value).strip() if "&" in value else value, limit)
 
 
 def text_or_none(limit: int | None = None) -> Parse:

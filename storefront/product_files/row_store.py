@@ -1,4 +1,7 @@
-"""Stores rows on disk and returns them by group, so that memory stays flat wherever a group's rows are in the file."""
+"""Stores rows on disk and returns them by group, so that memory stays flat wherever a group's rows are in the file.
+
+A group is imported completely or not at all: one with a row that was refused is returned as a Failure.
+"""
 
 import json
 import sqlite3
@@ -23,6 +26,7 @@ class RowStore(AbstractContextManager["RowStore"]):
         self._database = temporary_database(
             "CREATE TABLE row (grouping TEXT NOT NULL, line INTEGER NOT NULL, content TEXT NOT NULL);"
             "CREATE TABLE alias (name TEXT PRIMARY KEY, grouping TEXT NOT NULL) WITHOUT ROWID;"
+            "CREATE TABLE mention (name TEXT NOT NULL, line INTEGER NOT NULL, content TEXT NOT NULL);"
         )
         self._pending: list[tuple[str, int, str]] = []
 
@@ -34,14 +38,33 @@ class RowStore(AbstractContextManager["RowStore"]):
         if len(self._pending) >= CHUNK_ROWS:
             self._flush()
 
+    def refuse(self, group: str, problems: Iterable[Problem]) -> None:
+        """Refuse the whole group, for these reasons."""
+        for problem in problems:
+            self._pending.append(
+                (group, problem.line, json.dumps({"column": problem.column, "reason": problem.reason}))
+            )
+
+    def refuse_if_any(self, names: Iterable[str], problem: Problem) -> None:
+        """Refuse each group or alias of these names, if there is one at the end."""
+        content = json.dumps({"column": problem.column, "reason": problem.reason})
+        rows = ((name, problem.line, content) for name in names)
+        self._database.executemany("INSERT INTO mention VALUES (?, ?, ?)", rows)
+
     def alias(self, name: str, group: str) -> None:
         """Make rows added under `name` belong to `group`. If a name has an alias already, it stays."""
         self._database.execute("INSERT OR IGNORE INTO alias VALUES (?, ?)", (name, group))
 
     def groups(self) -> Iterator[tuple[str, list[GroupRow]] | Failure]:
         """Every group with its rows, by line; groups in the order of their first lines. A Failure for a group that is
-        too large."""
+        too large, or refused."""
         self._flush()
+        self._database.execute(
+            "INSERT INTO row SELECT DISTINCT coalesce(alias.grouping, mention.name), line, content "
+            "FROM mention LEFT JOIN alias ON alias.name = mention.name "
+            "WHERE coalesce(alias.grouping, mention.name) IN (SELECT coalesce(alias.grouping, row.grouping) "
+            "FROM row LEFT JOIN alias ON alias.name = row.grouping)"
+        )
         rows = self._database.execute(
             "WITH joined AS (SELECT coalesce(alias.grouping, row.grouping) AS name, line, content "
             "FROM row LEFT JOIN alias ON alias.name = row.grouping) "
@@ -59,16 +82,21 @@ class RowStore(AbstractContextManager["RowStore"]):
 def _group(name: str, stored: Iterator[tuple[int, str]]) -> tuple[str, list[GroupRow]] | Failure:
     """The group of these rows, each with its values in JSON."""
     rows: list[GroupRow] = []
+    refusals: list[Problem] = []
     size = 0
     for line, content in stored:
         size += len(content)
-        if len(rows) == MAX_GROUP_ROWS or size > MAX_GROUP_SIZE:
-            count = len(rows) + 1 + sum(1 for _ in stored)
+        if len(rows) + len(refusals) == MAX_GROUP_ROWS or size > MAX_GROUP_SIZE:
+            count = len(rows) + len(refusals) + 1 + sum(1 for _ in stored)
             most = f"at most {MAX_GROUP_ROWS:,} are read, with {MAX_GROUP_SIZE:,} characters"
             reason = f"the product has {count:,} rows; {most}"
             return Failure([Problem(rows[0][0] if rows else line, "", reason)])
-        rows.append((line, json.loads(content)))
-    return name, rows
+        values = json.loads(content)
+        if isinstance(values, dict):
+            refusals.append(Problem(line, **values))
+        else:
+            rows.append((line, values))
+    return Failure(refusals) if refusals else (name, rows)
 
 
 class SeenProducts(AbstractContextManager["SeenProducts"]):

@@ -14,6 +14,8 @@ from storefront.product_files.parsed_products import Notice, Problem
 SAMPLE_ROWS = 10_000
 # Characters of a name that is compared with those that are known.
 MAX_COMPARED = 100
+# The parsed value of an empty cell that changes nothing.
+KEEP: Any = object()
 # A column of the file, the field that it fills, and the parser of its values.
 FieldMapping = tuple[str, str, Parse]
 
@@ -66,11 +68,14 @@ class RowReader:
             return otherwise
 
     def read_into(self, fields: dict[str, Any], mappings: Iterable[FieldMapping]) -> None:
-        """Parse each mapping's column into its field. The file must have all of these columns."""
+        """Parse each mapping's column into its field, but for cells that keep it. The file must have all of these
+        columns."""
         index, values = self.columns.index, self.values
         for name, field, parse in mappings:
             try:
-                fields[field] = parse(values[index[name]])
+                value = parse(values[index[name]])
+                if value is not KEEP:
+                    fields[field] = value
             except InvalidValue as unfit:
                 self.refuse(name, str(unfit))
 

@@ -1,6 +1,7 @@
 """Applies sale periods to the prices of a file. A file states regular prices, and the sale price with its dates. A
 native export made during a sale has the member `regular_compare_price`."""
 
+from collections.abc import Callable
 from copy import copy
 from datetime import datetime
 from types import SimpleNamespace
@@ -10,22 +11,33 @@ from storefront.catalogue.dated import sale_periods
 from storefront.catalogue.parsing import InvalidValue
 from storefront.kit.money import ZERO
 
+# The member of parsed fields that has the StatedPrices of a row.
+STATED = "stated_prices"
 _OF_PERIOD = sale_periods.COLUMNS[2:]
 _NEW = dict.fromkeys(sale_periods.COLUMNS) | {"price": ZERO, "compare_price": ZERO}
 
 
-def settled(fields: dict[str, Any], now: datetime, row: Any = None) -> dict[str, Any]:
+def settled(
+    fields: dict[str, Any], now: datetime, row: Any = None, warn: Callable[[str], None] | None = None
+) -> dict[str, Any]:
     """The parsed fields with the prices that hold now, for this row of the shop or a new one.
 
-    A regular price that a file states during a sale changes the regular price, and the sale continues. Raises
-    InvalidValue for an impossible sale period.
+    A regular price that a file states during a sale changes the regular price, and the sale continues. `warn` is called
+    with the reason why an existing row's sale is left out. Raises InvalidValue for an impossible sale period.
     """
+    prices = fields.get(STATED)
     is_on_sale = row is not None and row.sale_price is not None
-    if not is_on_sale and all(fields.get(name) is None for name in _OF_PERIOD):
+    if prices is None and not is_on_sale and all(fields.get(name) is None for name in _OF_PERIOD):
         return fields
     stated = {name: fields[name] for name in sale_periods.COLUMNS if name in fields}
-    if not stated:
+    if not stated and prices is None:
         return fields
+    if row is None and prices is not None and prices.sale is None:
+        # The same as below, in a tenth of the time.
+        others = {name: value for name, value in fields.items() if name != STATED}
+        return others | {"price": prices.regular or ZERO, "compare_price": ZERO}
+    if row is not None:
+        stated = _regular(stated, row)
     result = copy(row) if row is not None else SimpleNamespace(**_NEW)
     sale_periods.lift(result)
     for name, value in stated.items():
@@ -33,7 +45,27 @@ def settled(fields: dict[str, Any], now: datetime, row: Any = None) -> dict[str,
     # An export made during a sale has sale prices.
     sale_periods.lift(result)
     sale_periods.forget_dates(result, stated)
+    if prices is not None:
+        reason = prices.apply(result, is_new=row is None, now=now)
+        if reason and warn:
+            warn(reason)
     for name, problem in sale_periods.problems(result, (), now).items():
         raise InvalidValue(f"{name}: {problem}")
     sale_periods.settle(result, now)
-    return fields | {name: getattr(result, name) for name in sale_periods.COLUMNS}
+    return {name: value for name, value in fields.items() if name != STATED} | {
+        name: getattr(result, name) for name in sale_periods.COLUMNS
+    }
+
+
+def _regular(stated: dict[str, Any], row: Any) -> dict[str, Any]:
+    """The stated columns, with regular prices where they are those of an export made during a sale: then the price is
+    the sale price. A regular price that the file lacks, or leaves empty, is left out."""
+    sale = stated.get("sale_price", row.sale_price)
+    if stated.get("regular_compare_price") is None and (sale is None or stated.get("price") != sale):
+        return stated
+    found = {name: value for name, value in stated.items() if name in ("sale_price", "sale_from", "sale_until")}
+    if regular := stated.get("compare_price"):
+        found["price"] = regular
+    if (earlier := stated.get("regular_compare_price")) is not None:
+        found["compare_price"] = earlier
+    return found

@@ -24,6 +24,7 @@ from storefront.catalogue.models import (
     Variant,
 )
 from storefront.catalogue.parsing import InvalidValue
+from storefront.product_files import patches
 from storefront.product_files.baselines import Baselines
 from storefront.product_files.creating import bundle_item_row
 from storefront.product_files.existing import ExistingProduct
@@ -38,7 +39,7 @@ from storefront.product_files.parsed_products import (
     option_key,
 )
 from storefront.product_files.references import References
-from storefront.product_files.sale_periods import settled
+from storefront.product_files.sale_periods import STATED, settled
 from storefront.shops.models import Shop
 
 Changes = dict[str, list[Any]]
@@ -71,6 +72,7 @@ def update_product(
         differing = baselines.differing(parsed, existing)
         updating = _ProductUpdate(shop, existing, differing, references, now, prices_at)
         updating.compare()
+        patches.warn_of_cleared(parsed, updating.changes)
     if effects is not None and updating.changes:
         dropped = len(updating.plans.media.deletes) if updating.plans.media else 0
         effects.append(effect_of(existing, updating.assignments, dropped, parsed.line))
@@ -114,12 +116,16 @@ class _ProductUpdate:
             raise InvalidValue(f"the product {product.slug} has no variations")
         if parsed.refusal_if_variable and has_variants:
             raise InvalidValue(parsed.refusal_if_variable)
+        patches.check_options(parsed, self.existing)
         self._fields()
         self._media()
         if parsed.variants is not None:
             self._variants(parsed.variants)
         elif has_variants and parsed.fields.get("type", Product.Type.VARIABLE) != Product.Type.VARIABLE:
+            if parsed.is_partial:
+                raise InvalidValue("its variants may be among the rows of the file that cannot be read")
             self.plans.variants = Plan(self._deactivated(self.existing.variants))
+        self._follow_variants()
         if parsed.options is not None:
             self._options(parsed.options)
         if parsed.categories is not None:
@@ -140,8 +146,7 @@ class _ProductUpdate:
         if "published_on" not in self.parsed.fields:
             product.published_on = rules.published_on(product, self.now)
         product.updated_at = self.now
-        columns = columns_to_write(self.columns) if product.sale_price is not None else self.columns
-        product.save(update_fields=[*columns, "sort_name", "published_on", "updated_at"])
+        product.save(update_fields=[*columns_to_write(self.columns), "sort_name", "published_on", "updated_at"])
         if self.columns & SEARCHED or self.plans.variants is not None:
             search_index.write_text(product)
 
@@ -157,7 +162,12 @@ class _ProductUpdate:
         return changed
 
     def _fields(self) -> None:
-        self.columns.update(self._set(self.product, settled(self.parsed.fields, self.prices_at, self.product)))
+        fields = self._settled(self._without_prices_of_variants(), self.product, self.parsed.line)
+        if "attributes" in fields and self.parsed.merges_attributes:
+            fields = fields | {
+                "attributes": patches.merged_attributes(self.parsed, self.existing, fields["attributes"])
+            }
+        self.columns.update(self._set(self.product, fields))
         for kind, name in self.parsed.related_names.items():
             row = getattr(self.product, kind)
             before = row.name if row else None
@@ -165,6 +175,36 @@ class _ProductUpdate:
                 self.changes[kind] = [before, name]
                 self.assignments.append((self.product, f"{kind}_id", self.references.id_of(kind, name)))
                 self.columns.add(kind)
+
+    def _without_prices_of_variants(self) -> dict[str, Any]:
+        """The fields without prices of a row that is one product, if the shop's has variants, which have their own."""
+        fields, product = self.parsed.fields, self.product
+        prices = fields.get(STATED)
+        if prices is None or fields.get("type", product.type) != Product.Type.VARIABLE or not self.existing.variants:
+            return fields
+        if prices.regular is not None or prices.sale is not None:
+            self.parsed.warn_once_if_updated("", "the price of a product with variants, which have their own; ignored")
+        return {name: value for name, value in fields.items() if name != STATED}
+
+    def _settled(self, fields: dict[str, Any], row: Any, line: int) -> dict[str, Any]:
+        """The fields with the prices that hold for this row. Adds a warning for a sale that is left out."""
+
+        def warn(reason: str) -> None:
+            # A product is compared twice.
+            if all(each.line != line or each.reason != reason for each in self.parsed.warnings):
+                self.parsed.warn("", reason, line)
+
+        return settled(fields, self.prices_at, row, warn)
+
+    def _follow_variants(self) -> None:
+        """Keep the price that lists sort by that of the cheapest variant, if a price or the choice of variants changes,
+        unless the file states it."""
+        plan, product = self.plans.variants, self.product
+        type = next((value for row, name, value in self.assignments if row is product and name == "type"), product.type)
+        if plan is not None and type == Product.Type.VARIABLE and "price" not in self.parsed.fields:
+            new = [row for row, _ in plan.writes if row.pk is None]
+            prices = patches.list_prices(product, self.existing.variants, new, self.assignments, self.prices_at)
+            self.columns.update(self._set(product, prices))
 
     def _media(self) -> None:
         # Equal content is stored once, so several pictures can have the same URL.
@@ -178,7 +218,7 @@ class _ProductUpdate:
             self.urls_of[row.pk] = {url, address}
             for name in (url, address):
                 self.images.setdefault(name, row)
-        is_complete = self.parsed.media is not None
+        is_complete = self.parsed.media is not None and not self.parsed.is_partial
 
         def put(row: Media | None, wanted: tuple[int, ParsedMedia]) -> tuple[Media, list[str]]:
             order, picture = wanted
@@ -214,7 +254,7 @@ class _ProductUpdate:
             self._add_variation_values([variant for variant in wanted if variant.key not in existing])
         missing, plan.deletes = plan.deletes, []
         rows = [row for row, _ in plan.writes]
-        if self.parsed.variants_complete:
+        if self.parsed.variants_complete and not self.parsed.is_partial:
             plan.writes += self._deactivated(missing)
         default = next((row for row, each in zip(rows[::-1], wanted[::-1], strict=True) if each.is_default), None)
         if default is not None or self.parsed.states_default:
@@ -224,14 +264,12 @@ class _ProductUpdate:
         image = self.images.get(wanted.image) if wanted.image else None
         if row is None:
             return self._new_variant(wanted, image), []
-        changed = self._set(row, settled(wanted.fields, self.prices_at, row), f"variant {row.name} ")
+        changed = self._set(row, self._settled(wanted.fields, row, wanted.line), f"variant {row.name} ")
         if wanted.states_image and not self._has_picture(row, wanted.image):
             self.changes[f"variant {row.name} image"] = [None, wanted.image]
             self.assignments.append((row, "image", image))
             changed.append("image")
-        if wanted.fields.get("sale_price", row.sale_price) is not None:
-            changed = columns_to_write(changed)
-        return row, self._with_updated_at(row, changed)
+        return row, self._with_updated_at(row, columns_to_write(changed))
 
     def _has_picture(self, variant: Variant, url: str | None) -> bool:
         if variant.image_id is None or not url:
@@ -247,8 +285,8 @@ class _ProductUpdate:
             image=image if wanted.states_image else None,
             created_at=self.now,
             updated_at=self.now,
-            **rules.stock_tracking_default(wanted.fields),
-            **settled(wanted.fields, self.prices_at),
+            **rules.stock_tracking_default(wanted.new_fields),
+            **settled(wanted.new_fields, self.prices_at),
         )
 
     def _add_variation_values(self, wanted: list[ParsedVariant]) -> None:
@@ -330,6 +368,8 @@ class _ProductUpdate:
         # In a dry run, a new category has no id.
         ids = ((self.references.category_id(path) or path.key, path) for path in wanted)
         self.plans.categories = plan_of(existing, _unique_by_key(ids), put)
+        if self.parsed.categories_are_partial:
+            self.plans.categories.deletes = []
         self._record_removed(self.plans.categories, "category")
 
     def _bundle(self) -> None:

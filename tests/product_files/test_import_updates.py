@@ -47,6 +47,9 @@ def test_a_blank_value_clears_and_a_missing_column_keeps(shop, tmp_path):
     report = imported(shop, "SKU,Description,Regular price,Categories,Brands\nA,,7,,\n", tmp_path, update=True)
 
     assert (report.updated, errors(report)) == (1, [])
+    assert [str(each) for each in report.problems] == [
+        "line 2, description: is cleared, since the file has it empty; reported once"
+    ]
     made = Product.objects.get(shop=shop)
     assert (made.description, made.price, made.brand, made.categories.count()) == ("", 7, None, 0)
     assert (made.name, made.tags, made.status) == ("Mug", ["x"], "active")

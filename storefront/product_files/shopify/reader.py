@@ -13,7 +13,7 @@ from storefront.catalogue import parsing
 from storefront.catalogue.models import Category, Media, Product, Variant
 from storefront.catalogue.parsing import quoted
 from storefront.product_files import parsers
-from storefront.product_files.csv_reading import Row, Table
+from storefront.product_files.csv_reading import BrokenRow, Row, Table
 from storefront.product_files.parsed_products import (
     CategoryNode,
     CategoryPath,
@@ -22,12 +22,12 @@ from storefront.product_files.parsed_products import (
     ParsedMedia,
     ParsedProduct,
     ParsedVariant,
-    Problem,
     ReadResult,
 )
 from storefront.product_files.parsers import LIMITS
 from storefront.product_files.row_store import RowStore
-from storefront.product_files.rows import ColumnIndex, RowReader, UncarriedColumns, mappings_in_file
+from storefront.product_files.rows import KEEP, ColumnIndex, RowReader, UncarriedColumns, mappings_in_file
+from storefront.product_files.shopify.handles import Handles
 from storefront.product_files.shopify.headers import column_of as column_of
 from storefront.product_files.shopify.headers import harmless_values as harmless_values
 from storefront.product_files.shopify.headers import refusal as refusal
@@ -39,6 +39,8 @@ EXPECTED = "Handle (or URL handle), Title, Option1 Name, Option1 Value, Variant 
 _GRAM = Decimal("0.001")
 NUMBERS = ("price", "compare price", "cost", "grams", "quantity")
 _VARIANT_CELLS = ("price", "sku", "policy", "option1 value", "option2 value", "option3 value", "quantity", "barcode")
+MAX_OPTIONS = 3
+_decoded = parsers.decoded()
 _TITLE, _DEFAULT_TITLE = "title", "default title"
 
 
@@ -50,26 +52,25 @@ def recognises(columns: Collection[str | None]) -> bool:
 def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
     """Every product of the file, by handle; a row without a handle belongs to the row above."""
     reader, uncarried = _Reader(columns, shop), UncarriedColumns(table.headers, harmless_values)
-    handle = ""
     with RowStore() as store:
+        handles = Handles(store, columns.index["handle"], columns.header["handle"])
         for row in table.rows():
-            if not isinstance(row, Row):
-                yield row
-                continue
-            if uncarried.pending:
-                yield from uncarried.notices(row)
-            handle = row.values[columns.index["handle"]] or handle
-            if handle:
-                store.add(handle, row.line, row.values)
+            if isinstance(row, BrokenRow):
+                yield from handles.add_broken(row)
+            elif isinstance(row, Row):
+                if uncarried.pending:
+                    yield from uncarried.notices(row)
+                yield from handles.add(row)
             else:
-                yield Failure(
-                    [Problem(row.line, columns.header["handle"], "is empty, and there is no product in the rows above")]
-                )
+                yield row
         for group in store.groups():
             if isinstance(group, Failure):
                 yield group
             else:
-                yield reader.product(group[0], [RowReader(columns, line, values) for line, values in group[1]])
+                parsed = reader.product(group[0], [RowReader(columns, line, values) for line, values in group[1]])
+                if isinstance(parsed, ParsedProduct):
+                    parsed.is_partial = handles.has_unknown_rows
+                yield parsed
 
 
 def product_of(columns: ColumnIndex, rows: list[list[str]], *, shop: Shop, now: datetime) -> ReadResult:
@@ -94,14 +95,14 @@ class _Reader:
         self.product_mappings = mappings_in_file(
             columns,
             [
-                ("title", "name", parsers.required(parsers.text(product["name"]))),
+                ("title", "name", parsers.required(parsers.decoded(product["name"]))),
                 ("body", "description", parsing.html),
                 ("tags", "tags", _tags),
-                ("gift card", "is_gift_card", parsers.boolean(blank=False)),
+                ("gift card", "is_gift_card", parsers.boolean(blank=KEEP)),
                 ("meta title", "meta_title", parsers.text_or_none(product["meta_title"])),
                 ("meta description", "meta_description", lambda value: parsing.html(value) or None),
-                ("taxable", "is_taxable", parsers.boolean(blank=True)),
-                ("requires shipping", "requires_shipping", parsers.boolean(blank=True)),
+                ("taxable", "is_taxable", parsers.boolean(blank=KEEP)),
+                ("requires shipping", "requires_shipping", parsers.boolean(blank=KEEP)),
                 ("tax code", "tic_code", parsers.text_or_none(product["tic_code"])),
             ],
         )
@@ -114,7 +115,7 @@ class _Reader:
                     "barcode",
                     lambda value: parsing.check_text(value.removeprefix("'"), variant["barcode"]) or None,
                 ),
-                ("price", "price", money),
+                ("price", "price", parsers.money(shop.currency, blank=KEEP)),
                 ("compare price", "compare_price", money),
                 ("cost", "cost_price", money),
                 ("grams", "weight", parsing.measure(_GRAM, blank=Decimal("0.000"))),
@@ -128,10 +129,11 @@ class _Reader:
         parsed = self._product(handle, first)
         rows = self._without_repeats(parsed, rows)
         parsed.media = self._pictures(rows) if "image" in self.columns else None
-        names = [(n, first[f"option{n} name"]) for n in self.options if first[f"option{n} name"]]
+        stated = [(n, first.read(f"option{n} name", parsers.decoded(200), "")) for n in self.options]
+        names = [(n, name) for n, name in stated if name]
         variant_rows = [row for row in rows if any(row[name] for name in _VARIANT_CELLS)] or [first]
         if self._is_simple(names, variant_rows):
-            self._sales_fields(parsed, variant_rows[0], parsed.fields)
+            self._sales_fields(parsed, variant_rows[0], parsed.fields, parsed.if_new)
             parsed.keys.sku = parsed.fields.get("sku", "")
             if self.options:
                 parsed.fields["type"] = Product.Type.SIMPLE
@@ -177,29 +179,33 @@ class _Reader:
         parsed.if_new["status"] = Product.Status.ACTIVE
         if "title" not in self.columns:
             parsed.refusal_if_new = "a new product needs the column Title"
-        if "status" in self.columns or "published" in self.columns:
-            fields["status"] = self._status(first)
+        if status := self._status(first):
+            fields["status"] = status
         if "vendor" in self.columns:
-            parsed.related_names["brand"] = first.read("vendor", parsers.text(200)) or None
+            parsed.related_names["brand"] = first.read("vendor", parsers.decoded(200)) or None
         if "category" in self.columns or "type" in self.columns:
             parsed.categories = self._categories(first)
+            parsed.categories_are_partial = "category" not in self.columns or "type" not in self.columns
         return parsed
 
     def _status(self, first: RowReader) -> str:
-        """Active only if the product is both active and published."""
+        """Active only if the product is both active and published; empty if the row does not state it. That a product
+        is published does not tell that it is active."""
         status = first["status"].lower() or "active"
         if status == "archived":
             return Product.Status.ARCHIVED
         if status not in ("active", "draft", "unlisted"):
             first.refuse("status", f"expected active, draft or archived, found {quoted(first['status'])}")
         published = first.read("published", parsers.boolean(blank=True))
-        return Product.Status.ACTIVE if status == "active" and published else Product.Status.DRAFT
+        if status != "active" or not published:
+            return Product.Status.DRAFT
+        return Product.Status.ACTIVE if first["status"] else ""
 
     def _categories(self, first: RowReader) -> list[CategoryPath]:
         paths: list[CategoryPath] = []
         for column in ("category", "type"):
             steps = first[column].split(">") if column == "category" else [first[column]]
-            names = [first.read_part(column, parsers.text(LIMITS[Category]["name"]), step.strip()) for step in steps]
+            names = [first.read_part(column, parsers.decoded(LIMITS[Category]["name"]), step.strip()) for step in steps]
             names = [name for name in names if name and name.lower() != "uncategorized"]
             if names and not any(path.names[-1].casefold() == names[-1].casefold() for path in paths):
                 paths.append(CategoryPath(tuple(map(CategoryNode, names))))
@@ -219,12 +225,14 @@ class _Reader:
     def _add_variants(self, parsed: ParsedProduct, names: list[tuple[int, str]], variant_rows: list[RowReader]) -> None:
         fields = parsed.fields
         parsed.variants, parsed.variants_complete = [], True
+        if len(names) == len(self.options) < MAX_OPTIONS:
+            parsed.only_options = frozenset(name for _, name in names)
         lines: dict[tuple, int] = {}
         for order, row in enumerate(variant_rows):
-            values = {name: row.read(f"option{n} value", parsers.text(200), "") for n, name in names}
+            values = {name: row.read(f"option{n} value", parsers.decoded(200), "") for n, name in names}
             values = {name: value for name, value in values.items() if value}
             variant = ParsedVariant(row.line, values, {"name": " / ".join(values.values()), "sort_order": order})
-            self._sales_fields(parsed, row, variant.fields)
+            self._sales_fields(parsed, row, variant.fields, variant.if_new)
             variant.states_image = "variant image" in self.columns
             variant.image = row.read("variant image", parsers.url) or None
             if lines.setdefault(variant.key, row.line) != row.line:
@@ -239,41 +247,44 @@ class _Reader:
             }
             for _, name in names
         ]
-        prices = [
-            variant.fields["price"]
-            for variant in parsed.variants
-            if variant.fields.get("is_active", True) and "price" in variant.fields
-        ]
-        if prices:
-            # Lists sort by the cheapest variant's price.
-            fields["price"] = min(prices)
 
-    def _sales_fields(self, parsed: ParsedProduct, row: RowReader, fields: dict[str, Any]) -> None:
+    def _sales_fields(
+        self, parsed: ParsedProduct, row: RowReader, fields: dict[str, Any], if_new: dict[str, Any]
+    ) -> None:
         """Read price, stock and so on into the fields of a variant, or of a product without variants."""
         row.read_into(fields, self.variant_mappings)
         if "tracker" in self.columns:
             fields["track_inventory"] = bool(row["tracker"])
-        if "policy" in self.columns:
+        if row["policy"]:
             fields["allow_backorders"] = row["policy"].lower() == "continue"
-        elif "continue selling" in self.columns:
+        elif "policy" not in self.columns and row["continue selling"]:
             fields["allow_backorders"] = row.read("continue selling", _continues)
-        if "quantity" in self.columns:
-            fields["stock_qty"] = row.read("quantity", lambda value: parsers.stock(value or "0"))
+        if row["quantity"]:
+            fields["stock_qty"] = row.read("quantity", parsers.stock)
+        elif "quantity" in self.columns:
+            if_new |= {"stock_qty": 0, "track_inventory": True}
         parsers.settle_stock(parsed, fields, self.columns.header.get("quantity", "Inventory quantity"), row.line)
         if not row["price"]:
-            self._without_price(parsed, row, fields)
+            self._without_price(parsed, row, fields, if_new)
 
-    def _without_price(self, parsed: ParsedProduct, row: RowReader, fields: dict[str, Any]) -> None:
+    def _without_price(
+        self, parsed: ParsedProduct, row: RowReader, fields: dict[str, Any], if_new: dict[str, Any]
+    ) -> None:
+        """Make a new variant inactive, or a new product a draft. An existing one keeps its price and its status."""
         if "price" not in self.columns:
             parsed.refusal_if_new = parsed.refusal_if_new or "a new product needs a price column"
             return
+        header = self.columns.header["price"]
+        reason = "is empty; an existing product keeps its price, and its status if that is active here"
+        parsed.warn_once_if_updated(header, reason, row.line)
         if fields is not parsed.fields:
-            fields["is_active"], outcome = False, "the variant was imported as inactive"
+            if_new["is_active"], outcome = False, "the variant was imported as inactive"
         elif fields.get("status", Product.Status.ACTIVE) == Product.Status.ACTIVE:
-            fields["status"], outcome = Product.Status.DRAFT, "the product was imported as a draft"
+            fields.pop("status", None)
+            if_new["status"], outcome = Product.Status.DRAFT, "the product was imported as a draft"
         else:
             return
-        parsed.warn(self.columns.header["price"], f"there is no price; {outcome}", row.line)
+        parsed.warn_if_new(header, f"there is no price; {outcome}", row.line)
 
 
 def _continues(value: str) -> bool:
@@ -283,7 +294,7 @@ def _continues(value: str) -> bool:
 
 
 def _tags(value: str) -> list[str]:
-    return _distinct(parsing.check_text(tag.strip()) for tag in value.split(","))
+    return _distinct(_decoded(tag.strip()) for tag in value.split(","))
 
 
 def _distinct(values: Any) -> list[str]:

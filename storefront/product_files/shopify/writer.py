@@ -11,6 +11,7 @@ from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.export_values import (
     Categories,
     category_branches,
+    encoded,
     picture_url,
     plain_number,
     variants_of,
@@ -63,10 +64,10 @@ class RowBuilder:
     def _product(self, existing: ExistingProduct, names: list[str]) -> Row:
         product = existing.product
         row = {
-            "Title": product.name,
+            "Title": encoded(product.name),
             "Body (HTML)": product.description,
-            "Vendor": product.brand.name if product.brand else "",
-            "Tags": ", ".join(product.tags),
+            "Vendor": encoded(product.brand.name) if product.brand else "",
+            "Tags": ", ".join(map(encoded, product.tags)),
             "Published": "true",
             "Gift Card": _word(product.is_gift_card),
             "SEO Title": product.meta_title or "",
@@ -74,11 +75,11 @@ class RowBuilder:
             "Status": product.status,
         }
         # There is room for one path, and for one category without parents as the type.
-        paths = [[node.name for node in each] for each in category_branches(existing, self.categories)]
+        paths = [[encoded(node.name) for node in each] for each in category_branches(existing, self.categories)]
         if paths:
             row["Product Category"] = " > ".join(paths[0])
         row["Type"] = next((path[0] for path in paths[1:] if len(path) == 1), "")
-        return row | {f"Option{number} Name": name for number, name in enumerate(names, 1)}
+        return row | {f"Option{number} Name": encoded(name) for number, name in enumerate(names, 1)}
 
     def _simple(self, product: Product) -> Row:
         options = {"Option1 Name": "Title", "Option1 Value": "Default Title"}
@@ -91,7 +92,7 @@ class RowBuilder:
         row["Variant Image"] = picture_url(self.shop, image) if image else ""
         for number, name in enumerate(names, 1):
             # Shopify cannot express that any value fits; `Any` is an ordinary value there.
-            row[f"Option{number} Value"] = variant.option_values.get(name, "Any")
+            row[f"Option{number} Value"] = encoded(variant.option_values.get(name, "Any"))
         return row
 
 

@@ -15,8 +15,14 @@ from pathlib import Path
 from storefront.product_files.csv_reading import UnreadableFile, normalised_header
 from storefront.product_files.rows import refusal_without, unknown_column
 
-# Columns that only WooCommerce has; any shop's file could have the others.
-DISTINCTIVE = {"published", "featured", "visibility", "in stock", "backorders", "regular price", "sale price"}
+# Columns that tell WooCommerce's files from those of other programs, some of which have a sale price.
+DISTINCTIVE = {"published", "featured", "visibility", "in stock", "backorders", "regular price"}
+# Headers, without a currency or tax in brackets, that state a price in other programs' files.
+_PRICE = re.compile(
+    r"((variant|product|item|unit|list|retail|standard|base|selling|sales?|net|gross|normal|current|my) )?price"
+    r"|msrp|rrp|(verkaufs|einzel|brutto|netto)?preis|prix|prix de vente|precio|precio de venta|prezzo|prijs|cena|preço"
+    r"|pris|fiyat|цена|قیمت"
+)
 MEASURES = {"weight", "length", "width", "height"}
 
 # Columns that are not imported, with the values that lose nothing (an empty one never does).
@@ -124,9 +130,20 @@ def warnings(headers: Sequence[str]) -> Iterator[tuple[str, str]]:
 def refusal(headers: Sequence[str], columns: Collection[str], *, update: bool) -> str:
     """The reason why a file with these headers is not imported, although it looks like WooCommerce's; empty if it is
     imported."""
+    foreign = next((header for header in headers if column_of(header) is None and _states_price(header)), "")
+    if foreign:
+        return (
+            f"The column {foreign} is none of WooCommerce's, but looks like a price, so it is unclear what the products"
+            " cost. If the file is WooCommerce's, remove that column; else name its prices Regular price and Sale"
+            " price."
+        )
     missing = ["Name"] if "name" not in columns else []
-    missing += ["Regular price"] if "regular price" not in columns and "sale price" not in columns else []
+    missing += ["Regular price"] if "regular price" not in columns else []
     return "" if update else refusal_without("WooCommerce", missing)
+
+
+def _states_price(header: str) -> bool:
+    return _PRICE.fullmatch(_UNIT.sub("", normalised_header(header))) is not None
 
 
 def units(headers: Mapping[str, str]) -> tuple[Decimal, str | None, Decimal]:

@@ -16,6 +16,7 @@ from storefront.product_files.parsers import LIMITS
 _ESCAPED_BREAK = re.compile(r"\\\\n|\\n")
 _LAST_SECOND = time(23, 59, 59)
 _ONE_DIGIT_HOUR = re.compile(r"([ T])(?=\d:)")
+_decoded = parsers.decoded()
 _COMMA = re.compile(r"(?<!\\),")
 
 
@@ -64,7 +65,7 @@ def product_references(value: str) -> list[ProductKey]:
 
 
 def texts(value: str) -> list[str]:
-    return [parsing.check_text(part) for part in split_list(value)]
+    return [_decoded(part) for part in split_list(value)]
 
 
 def moment(value: str, zone: ZoneInfo, *, end: bool = False) -> datetime | None:

@@ -8,13 +8,14 @@ import re
 from collections.abc import Collection, Iterator
 from datetime import datetime
 from decimal import Decimal
+from html import unescape
 from typing import Any
 
 from storefront.catalogue import parsing, rules
 from storefront.catalogue.models import Product, RelatedProduct, Variant
 from storefront.catalogue.parsing import quoted
 from storefront.product_files import parsers
-from storefront.product_files.csv_reading import Row, Table
+from storefront.product_files.csv_reading import BrokenRow, Row, Table
 from storefront.product_files.parsed_products import (
     Failure,
     Keys,
@@ -26,7 +27,9 @@ from storefront.product_files.parsed_products import (
 )
 from storefront.product_files.parsers import LIMITS
 from storefront.product_files.row_store import RowStore
-from storefront.product_files.rows import ColumnIndex, FieldMapping, RowReader, UncarriedColumns, mappings_in_file
+from storefront.product_files.rows import KEEP, ColumnIndex, FieldMapping, RowReader, UncarriedColumns, mappings_in_file
+from storefront.product_files.sale_periods import STATED
+from storefront.product_files.woocommerce.families import Families, parent_reference
 from storefront.product_files.woocommerce.headers import DISTINCTIVE, units
 from storefront.product_files.woocommerce.headers import column_of as column_of
 from storefront.product_files.woocommerce.headers import harmless_values as harmless_values
@@ -37,11 +40,11 @@ from storefront.product_files.woocommerce.parsers import (
     download_limit,
     paragraphs,
     product_references,
-    split_list,
     texts,
 )
-from storefront.product_files.woocommerce.prices import cheapest_sale, read_price
+from storefront.product_files.woocommerce.prices import PriceColumns
 from storefront.product_files.woocommerce.seo import SeoColumns
+from storefront.product_files.woocommerce.stock import read_stock
 from storefront.product_files.woocommerce.variations import (
     preselect,
     problems_of_repeated_options,
@@ -58,20 +61,26 @@ NUMBERS = ("regular price", "sale price", "cost", "weight", "length", "width", "
 RELATED = {"up-sells": RelatedProduct.Kind.UP_SELL.value, "cross-sells": RelatedProduct.Kind.CROSS_SELL.value}
 TYPES = ("simple", "variable", "variation", "grouped", "external")
 _SIDES = ("length", "width", "height")
+_UNTAXED = ("none", "shipping", "false", "0")
 _IMAGE_COMMA = re.compile(r",\s*(?=https?://)")
 
 
 def recognises(columns: Collection[str | None]) -> bool:
-    """Returns True if a file with these columns is WooCommerce's."""
-    return any(name in columns for name in ("id", "sku", "name")) and any(name in columns for name in DISTINCTIVE)
+    """Returns True if a file with these columns is WooCommerce's: it has a column that tells, or none that WooCommerce
+    does not have."""
+    has_key = any(name in columns for name in ("id", "sku", "name"))
+    return has_key and (not DISTINCTIVE.isdisjoint(columns) or (None not in columns and len(columns) > 1))
 
 
 def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
     """Every product of the file: simple ones in file order, then variable ones, after all rows have been read."""
     reader, uncarried = _Reader(columns, shop, now), UncarriedColumns(table.headers, harmless_values)
     with RowStore() as store:
+        families = Families(store, columns)
         for found in table.rows():
             if not isinstance(found, Row):
+                if isinstance(found, BrokenRow):
+                    families.refuse_unknown(found)
                 yield found
                 continue
             if uncarried.pending:
@@ -79,13 +88,14 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
             row = RowReader(columns, found.line, found.values)
             kind = reader.kind_of(row)
             if kind == "variation":
-                store.add(_parent_reference(row["parent"]), row.line, row.values)
+                families.add_variation(row)
             elif kind == "variable":
-                _store_parent(store, row)
+                families.add_parent(row)
             elif kind:
+                families.pass_single()
                 yield reader.single(row, kind)
             else:
-                yield Failure(row.problems)
+                families.refuse(row)
         for group in store.groups():
             if isinstance(group, Failure):
                 yield group
@@ -118,17 +128,8 @@ def stated_source(table: Table, columns: ColumnIndex) -> str:
     return next((RowReader(columns, row.line, row.values)["source"] for row in rows), "")
 
 
-def _store_parent(store: RowStore, row: RowReader) -> None:
-    group = f"row:{row.line}"
-    store.add(group, row.line, row.values)
-    if row["id"]:
-        store.alias(f"id:{row['id']}", group)
-    if row["sku"]:
-        store.alias(f"sku:{row['sku']}", group)
-
-
-def _parent_reference(value: str) -> str:
-    return f"id:{value[3:].strip()}" if value[:3].lower() == "id:" else f"sku:{value}"
+def _attribute_columns(columns: ColumnIndex, number: int) -> int:
+    return sum(f"attribute {number} {part}" in columns for part in ("name", "values"))
 
 
 class _Reader:
@@ -140,7 +141,7 @@ class _Reader:
         self.related = [(column, kind) for column, kind in RELATED.items() if column in columns]
         limits = LIMITS[Product]
         weight, unit, length = units(columns.header)
-        self.priced = "regular price" in columns or "sale price" in columns
+        self.prices = PriceColumns(columns, shop, now)
         self.common: list[FieldMapping] = [
             ("barcode", "barcode", parsers.text_or_none(limits["barcode"])),
             ("cost", "cost_price", parsers.money(shop.currency)),
@@ -151,10 +152,10 @@ class _Reader:
             columns,
             [
                 *self.common,
-                ("name", "name", parsers.required(parsers.text(limits["name"]))),
+                ("name", "name", parsers.required(parsers.decoded(limits["name"]))),
                 ("short description", "short_description", paragraphs),
                 ("description", "description", paragraphs),
-                ("featured", "is_featured", parsers.boolean(blank=False)),
+                ("featured", "is_featured", parsers.boolean(blank=KEEP)),
                 ("low stock", "low_stock_threshold", parsers.integer(blank=0)),
                 ("weight", "weight", parsing.measure(weight, blank=Decimal("0.000"))),
                 ("length", "length", parsing.measure(length)),
@@ -162,18 +163,21 @@ class _Reader:
                 ("height", "height", parsing.measure(length)),
                 ("download limit", "max_downloads", download_limit),
                 ("download expiry", "download_expiry_days", download_limit),
-                ("tags", "tags", lambda value: [parsing.check_text(tag) for tag in split_list(value)]),
-                ("visibility", "exclude_from_catalog", lambda value: value.lower() in ("hidden", "search")),
-                ("tax status", "is_taxable", lambda value: value.lower() not in ("none", "shipping", "false", "0")),
+                ("tags", "tags", texts),
+                (
+                    "visibility",
+                    "exclude_from_catalog",
+                    lambda value: value.lower() in ("hidden", "search") if value else KEEP,
+                ),
+                ("tax status", "is_taxable", lambda value: value.lower() not in _UNTAXED if value else KEEP),
             ],
         )
         self.variant_mappings = mappings_in_file(columns, [*self.common, ("weight", "weight", parsing.measure(weight))])
         self.unit = unit
-        self.attributes = [
-            number
-            for number in range(1, 200)
-            if f"attribute {number} name" in columns and f"attribute {number} values" in columns
-        ]
+        parts = {number: _attribute_columns(columns, number) for number in range(1, 200)}
+        self.attributes = [number for number, found in parts.items() if found == 2]
+        # True if the file has a name without values, or values without a name.
+        self.lacks_attributes = 1 in parts.values()
 
     def kind_of(self, row: RowReader) -> str:
         """The row's base type; empty, with a problem recorded, if the type is unknown or a variation has no parent."""
@@ -191,43 +195,52 @@ class _Reader:
         """A product that is a single row."""
         parsed = self._product(row)
         fields, words = parsed.fields, row["type"].lower()
-        if "type" in self.columns:
+        if words:
             fields["type"] = "digital" if "downloadable" in words else "simple"
             fields["requires_shipping"] = "virtual" not in words
-        if self.priced:
-            read_price(row, parsed, fields, shop=self.shop, now=self.now)
+        if self.prices.columns:
+            fields[STATED] = self.prices.read(row, parsed)
         if kind in ("grouped", "external"):
             self._draft(parsed, row, "type", f"{kind} products are not supported; imported as a draft")
-        elif self.priced and not (row["regular price"] or row["sale price"]):
-            self._draft(parsed, row, "regular price", "there is no price; the product was imported as a draft")
-        elif not self.priced:
+        elif "regular price" not in self.columns:
             parsed.refusal_if_new = "a new product needs a price column"
+        elif not (row["regular price"] or row["sale price"]):
+            self._draft(parsed, row, "regular price", "there is no price; the product was imported as a draft")
+        self._keep_price(parsed, row)
         parsers.settle_stock(parsed, fields, self.columns.header.get("stock", "Stock"), row.line)
         return Failure(row.problems) if row.problems else parsed
 
     def _draft(self, parsed: ParsedProduct, row: RowReader, column: str, reason: str) -> None:
+        """Make a new product a draft. An existing one keeps its status, unless the row hides it."""
         if (parsed.if_new | parsed.fields).get("status") == Product.Status.ACTIVE:
-            parsed.warn(self.columns.header.get(column, "Regular price"), reason, row.line)
-        if "published" in self.columns or column == "regular price":
-            parsed.fields["status"] = Product.Status.DRAFT
+            parsed.warn_if_new(self.columns.header[column], reason, row.line)
+            parsed.fields.pop("status", None)
         parsed.if_new["status"] = Product.Status.DRAFT
+
+    def _keep_price(self, parsed: ParsedProduct, row: RowReader) -> None:
+        if "regular price" in self.columns and not row["regular price"]:
+            reason = "is empty; an existing product keeps its price, and its status if that is active here"
+            parsed.warn_once_if_updated(self.columns.header["regular price"], reason, row.line)
 
     def _product(self, row: RowReader) -> ParsedProduct:
         """The fields that simple and variable products share."""
         fields: dict[str, Any] = {}
         row.read_into(fields, self.product_mappings)
         source_id = row.read("id", parsers.integer(0, MAX_ID, blank=None))
-        if "published" in self.columns:
+        if row["published"]:
             published = row["published"].lower() in ("1", "true", "1.0")
             fields["status"] = Product.Status.ACTIVE if published else Product.Status.DRAFT
-        if self.unit:
-            fields["dimension_unit"] = self.unit if any(fields.get(side) for side in _SIDES) else None
-        self._stock(row, fields)
+        if self.unit and any(fields.get(side) for side in _SIDES):
+            fields["dimension_unit"] = self.unit
+        elif all(side in self.columns for side in _SIDES):
+            fields["dimension_unit"] = None
+        read_stock(row, fields)
         slug = parsers.slug(row["slug"]) if row["slug"] else ""
         keys = Keys(source_id or None, slug, fields.get("sku", ""), fields.get("name", ""))
         parsed = ParsedProduct(row.line, keys, fields)
         parsed.slug = parsed.keys.slug or rules.slug_of(row["name"], fallback="product")
-        parsed.if_new["status"] = Product.Status.ACTIVE
+        is_blank = "published" in self.columns and not row["published"]
+        parsed.if_new["status"] = Product.Status.DRAFT if is_blank else Product.Status.ACTIVE
         if not row["source"]:
             parsed.if_new["legacy_source_id"] = source_id or None
         if "name" not in self.columns:
@@ -235,10 +248,11 @@ class _Reader:
         self._relations(row, parsed)
         if self.seo.members:
             self.seo.read(row, parsed)
-        if attributes := self._attributes(row):
+        if self.attributes:
+            attributes = self._attributes(row, parsed)
             fields["attributes"] = [{"name": name, "values": values} for name, values in attributes]
-        elif self.attributes:
-            fields["attributes"] = []
+            parsed.merges_attributes = True
+            parsed.attributes_are_partial = self.lacks_attributes or len(attributes) == len(self.attributes)
         return parsed
 
     def _relations(self, row: RowReader, parsed: ParsedProduct) -> None:
@@ -247,7 +261,7 @@ class _Reader:
         if "images" in self.columns:
             parsed.media = self._media(row, parsed)
         if "tax class" in self.columns:
-            word = row.read("tax class", parsers.text(200), "")
+            word = row.read("tax class", parsers.decoded(200), "")
             parsed.related_names["tax_class"] = None if word.lower() in ("", "standard", "parent") else word
         if "brands" in self.columns:
             brands = row.read("brands", category_paths, ())
@@ -265,27 +279,15 @@ class _Reader:
                 parsed.warn(self.columns.header["images"], f"{quoted(part)} is not a URL; ignored", row.line)
         return [ParsedMedia(url) for url in dict.fromkeys(urls) if url]
 
-    def _attributes(self, row: RowReader) -> list[tuple[str, list[str]]]:
+    def _attributes(self, row: RowReader, parsed: ParsedProduct) -> list[tuple[str, list[str]]]:
         found = []
         for number in self.attributes:
-            if name := row.read(f"attribute {number} name", parsers.text(200)):
+            if name := row.read(f"attribute {number} name", parsers.decoded(200)):
                 found.append((name, row.read(f"attribute {number} values", texts, [])))
+            elif row[f"attribute {number} values"]:
+                header = self.columns.header[f"attribute {number} values"]
+                parsed.warn(header, "is the value of an attribute without a name; not imported", row.line)
         return found
-
-    def _stock(self, row: RowReader, fields: dict[str, Any]) -> None:
-        if "backorders" in self.columns:
-            fields["allow_backorders"] = row["backorders"].lower() in ("1", "yes", "true", "notify")
-        stated = row["in stock"].lower()
-        if row["stock"] and row["stock"].lower() != "parent":
-            fields["track_inventory"] = True
-            fields["stock_qty"] = row.read("stock", parsers.stock)
-        elif "stock" in self.columns or "in stock" in self.columns:
-            # WooCommerce does not count this stock: it only states whether the product is in stock.
-            fields["track_inventory"] = stated in ("0", "no", "false", "outofstock")
-            if fields["track_inventory"]:
-                fields["stock_qty"] = Decimal(0)
-            if stated in ("backorder", "onbackorder"):
-                fields["allow_backorders"] = True
 
     def family(self, rows: list[RowReader]) -> Iterator[ReadResult]:
         """A variable product with its variations; parents that repeat it come after as products of their own."""
@@ -309,7 +311,7 @@ class _Reader:
 
     def _existing_parent(self, row: RowReader) -> ParsedProduct:
         reference = row["parent"]
-        kind, value = _parent_reference(reference).split(":", 1)
+        kind, value = parent_reference(reference).split(":", 1)
         keys = Keys(sku=value)
         if kind == "id":
             # No product has the id 0.
@@ -322,7 +324,7 @@ class _Reader:
     ) -> ParsedVariant:
         spellings = {item["name"].casefold(): item["name"] for item in parsed.fields.get("attributes", [])}
         values: dict[str, str] = {}
-        for name, chosen in self._attributes(row):
+        for name, chosen in self._attributes(row, parsed):
             name = spellings.get(name.casefold(), name)
             variation_values.setdefault(name, [])
             # A blank value means any value, for which the name is left out.
@@ -337,29 +339,31 @@ class _Reader:
         source_id = row.read("id", parsers.integer(0, MAX_ID, blank=None))
         if source_id and not row["source"]:
             fields["legacy_source_id"] = source_id
-        if "published" in self.columns:
+        if row["published"]:
             # -1 only repeats that the parent is a draft; 0 is a deactivated variation.
             fields["is_active"] = row["published"] != "0"
         self._variation_stock(parsed, row, parent, fields)
-        if self.priced:
-            read_price(row, parsed, fields, shop=self.shop, now=self.now)
-            if not (row["regular price"] or row["sale price"]):
-                parsed.warn(
-                    self.columns.header.get("regular price", "Regular price"),
-                    "there is no price; the variation was imported as inactive",
-                    row.line,
-                )
-                fields["is_active"] = False
         images = self._media(row, parsed) if "images" in self.columns else []
-        return ParsedVariant(row.line, values, fields, images[0].url if images else None, "images" in self.columns)
+        states_image = "images" in self.columns
+        variant = ParsedVariant(row.line, values, fields, images[0].url if images else None, states_image)
+        if self.prices.columns:
+            fields[STATED] = self.prices.read(row, parsed)
+        if "regular price" in self.columns and not (row["regular price"] or row["sale price"]):
+            reason = "there is no price; the variation was imported as inactive"
+            parsed.warn_if_new(self.columns.header["regular price"], reason, row.line)
+            # An existing one stays what it is, unless the row switches it off.
+            fields.pop("is_active" if fields.get("is_active") else "", None)
+            variant.if_new["is_active"] = False
+        self._keep_price(parsed, row)
+        return variant
 
     def _variation_stock(
         self, parsed: ParsedProduct, row: RowReader, parent: RowReader | None, fields: dict[str, Any]
     ) -> None:
-        self._stock(row, fields)
+        read_stock(row, fields)
         if row["stock"].lower() == "parent" and parent:
             shared: dict[str, Any] = {}
-            self._stock(parent, shared)
+            read_stock(parent, shared)
             fields |= shared
             parsed.warn(
                 self.columns.header["stock"],
@@ -379,17 +383,12 @@ class _Reader:
         fields["type"] = Product.Type.VARIABLE
         if "type" in self.columns:
             settle_shipping(parsed, row, variations)
-        prices = [
-            variant.fields["price"] for variant in variants if variant.fields.get("is_active", True) and self.priced
-        ]
-        if prices:
-            # Lists sort by the cheapest variant's price.
-            fields["price"] = min(prices)
-            fields |= cheapest_sale(variants, fields["price"])
         if self.attributes:
             fields["attributes"] = with_variations(fields.get("attributes", []), variation_values)
             defaults = {
-                row[f"attribute {number} name"].casefold(): row[f"attribute {number} default"].casefold()
+                unescape(row[f"attribute {number} name"]).casefold(): unescape(
+                    row[f"attribute {number} default"]
+                ).casefold()
                 for number in self.attributes
                 if row[f"attribute {number} default"]
             }

@@ -16,6 +16,7 @@ from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.export_values import (
     Categories,
     category_branches,
+    encoded,
     flag,
     picture_urls,
     plain_number,
@@ -99,7 +100,7 @@ class RowBuilder:
             "Type": _type(product, bool(found)),
             "SKU": product.sku,
             "GTIN, UPC, EAN, or ISBN": product.barcode or "",
-            "Name": product.name,
+            "Name": encoded(product.name),
             "Slug": product.slug,
             "Published": "1" if product.status == Product.Status.ACTIVE else "-1",
             "Is featured?": flag(product.is_featured),
@@ -107,12 +108,12 @@ class RowBuilder:
             "Short description": _text(product.short_description),
             "Description": _text(product.description),
             "Tax status": "taxable" if product.is_taxable else "none",
-            "Tax class": product.tax_class.name if product.tax_class else "",
+            "Tax class": encoded(product.tax_class.name) if product.tax_class else "",
             "Low stock amount": str(product.low_stock_threshold or ""),
             "Categories": _listed(
                 " > ".join(_step(node.name) for node in each) for each in category_branches(existing, self.categories)
             ),
-            "Tags": _listed(product.tags),
+            "Tags": _listed(map(encoded, product.tags)),
             "Images": ", ".join(picture_urls(self.shop, existing).values()),
             "Download limit": str(product.max_downloads or ""),
             "Download expiry days": str(product.download_expiry_days or ""),
@@ -146,7 +147,7 @@ class RowBuilder:
             "Storefront source": self.shop.domain,
             "SKU": variant.sku,
             "GTIN, UPC, EAN, or ISBN": variant.barcode or "",
-            "Name": f"{product.name} - {variant.name}",
+            "Name": encoded(f"{product.name} - {variant.name}"),
             "Published": flag(variant.is_active),
             "Is featured?": "0",
             "Visibility in catalog": "visible",
@@ -162,8 +163,8 @@ class RowBuilder:
             **self._prices(variant),
         }
         for number, name in enumerate(names, 1):
-            row |= {f"Attribute {number} name": name, f"Attribute {number} global": "0"}
-            row[f"Attribute {number} value(s)"] = _listed([variant.option_values.get(name, "")])
+            row |= {f"Attribute {number} name": encoded(name), f"Attribute {number} global": "0"}
+            row[f"Attribute {number} value(s)"] = _listed([encoded(variant.option_values.get(name, ""))])
         return row
 
     def _prices(self, row: Product | Variant) -> Row:
@@ -201,10 +202,11 @@ def _attributes(existing: ExistingProduct) -> Row:
     default = next((each for each in variants_of(existing) if each.pk == product.default_variant_id), None)
     # Attributes that variants are chosen by come first, so that variation rows can use the same numbers.
     for number, (name, values) in enumerate([*by_variants.items(), *others.items()], 1):
-        row |= {f"Attribute {number} name": name, f"Attribute {number} value(s)": _listed(values)}
+        row |= {f"Attribute {number} name": encoded(name)}
+        row[f"Attribute {number} value(s)"] = _listed(map(encoded, values))
         row |= {f"Attribute {number} visible": "1", f"Attribute {number} global": "0"}
         if default is not None:
-            row[f"Attribute {number} default"] = default.option_values.get(name, "")
+            row[f"Attribute {number} default"] = encoded(default.option_values.get(name, ""))
     return row
 
 

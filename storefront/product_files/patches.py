@@ -1,0 +1,79 @@
+"""What a file leaves as it is in an existing product: attributes and options that it has no columns for, and a list
+price that agrees with its variants."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from copy import copy
+from datetime import datetime
+from typing import Any
+
+from storefront.catalogue.dated.sale_periods import COLUMNS, lift, settle
+from storefront.catalogue.models import Product, Variant
+from storefront.catalogue.parsing import InvalidValue
+from storefront.catalogue.variant_prices import follow
+from storefront.product_files.existing import ExistingProduct
+from storefront.product_files.parsed_products import ParsedProduct
+
+_WATCHED = {*COLUMNS, "is_active"}
+
+
+def check_options(parsed: ParsedProduct, existing: ExistingProduct) -> None:
+    """Raise InvalidValue if variants have options that the file has no columns for: they would match none of its
+    variants."""
+    if parsed.only_options is None:
+        return
+    active = (variant.option_values for variant in existing.variants if variant.is_active)
+    if more := sorted({name for values in active for name in values} - parsed.only_options):
+        raise InvalidValue(f"its variants have the option {more[0]}, for which the file has no columns")
+
+
+def merged_attributes(
+    parsed: ParsedProduct, existing: ExistingProduct, stated: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The stated attributes, with those that the file has no columns for. Those that variants are chosen by stay
+    marked, also if the file lacks these variants."""
+    chosen = {name for variant in existing.variants for name in variant.option_values}
+    unnamed = {item["name"].casefold(): item for item in stated}
+    merged = []
+    for item in existing.product.attributes:
+        new = unnamed.pop(item["name"].casefold(), None)
+        if new is not None:
+            marked = {"variation": True} if item.get("variation") and item["name"] in chosen else {}
+            merged.append(item | new | marked)
+        elif parsed.attributes_are_partial:
+            merged.append(item)
+    return merged + list(unnamed.values())
+
+
+def warn_of_cleared(parsed: ParsedProduct, changes: dict[str, list[Any]]) -> None:
+    """Add a warning, of which a report has one for each member, for texts and lists that an empty cell clears."""
+    for path, (before, after) in changes.items():
+        if before and (after == "" or after == []):
+            parsed.warn_once_if_updated(path.split()[-1], "is cleared, since the file has it empty; reported once")
+
+
+def list_prices(
+    product: Product,
+    existing: Sequence[Variant],
+    new: Sequence[Variant],
+    assignments: Iterable[tuple[Any, str, Any]],
+    now: datetime,
+) -> dict[str, Any]:
+    """The prices of the product that follow from its variants, once the values of `assignments`, (row, column, value),
+    are set in them; empty if neither prices nor the choice of variants change."""
+    written: dict[int, dict[str, Any]] = defaultdict(dict)
+    for row, name, value in assignments:
+        if name in _WATCHED:
+            written[id(row)][name] = value
+    if not new and not any(written.get(id(row)) for row in existing):
+        return {}
+    variants = []
+    for row in (*existing, *new):
+        variants.append(copy(row))
+        for name, value in written.get(id(row), {}).items():
+            setattr(variants[-1], name, value)
+    result = copy(product)
+    lift(result)
+    follow(result, variants)
+    settle(result, now)
+    return {name: getattr(result, name) for name in COLUMNS}

@@ -1,0 +1,26 @@
+"""Reads the stock of a row: counted, or only in stock or not."""
+
+from decimal import Decimal
+from typing import Any
+
+from storefront.product_files import parsers
+from storefront.product_files.rows import RowReader
+
+
+def read_stock(row: RowReader, fields: dict[str, Any]) -> None:
+    """Read the columns of stock into these fields. Empty cells change nothing, but for the stock of a product that the
+    row states to be in stock: that is not counted."""
+    if row["backorders"]:
+        fields["allow_backorders"] = row["backorders"].lower() in ("1", "yes", "true", "notify")
+    stated = row["in stock"].lower()
+    if row["stock"] and row["stock"].lower() != "parent":
+        fields["track_inventory"] = True
+        fields["stock_qty"] = row.read("stock", parsers.stock)
+    elif stated in ("0", "no", "false", "outofstock"):
+        fields |= {"track_inventory": True, "stock_qty": Decimal(0)}
+    elif stated:
+        if "stock" in row.columns:
+            # WooCommerce does not count this stock: it only states that the product is in stock.
+            fields["track_inventory"] = False
+        if stated in ("backorder", "onbackorder"):
+            fields["allow_backorders"] = True
