@@ -346,6 +346,7 @@ class _Import:
             self.report.impact.created += len(outcome.created)
             for effect in outcome.effects:
                 self.report.impact.add(effect)
+        matched = outcome.matched
         if self.spool:
             self._put_aside(self.spool, outcome)
         report.created += len(outcome.created)
@@ -365,7 +366,7 @@ class _Import:
             self.report_problems([*parsed.warnings, *parsed.new_warnings])
         for parsed, _, _ in outcome.updated:
             self.report_problems(parsed.warnings)
-        for warning in (each for parsed, _ in outcome.matched if self.update for each in parsed.update_warnings):
+        for warning in (each for parsed, _ in matched if self.update for each in parsed.update_warnings):
             # Once for each column in this import.
             if (warning.column, warning.reason) not in self.warned:
                 self.warned.add((warning.column, warning.reason))

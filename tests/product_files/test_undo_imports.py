@@ -61,7 +61,7 @@ def test_every_value_goes_back_and_new_products_are_deleted(shop, other_shop, tm
 
 
 def test_variants_options_and_lists_go_back(shop, tmp_path):
-    mug = make_product(shop, "Mug")
+    mug = make_product(shop, "Mug", price="12.00")
     make_variant(mug, "Blue")
     make_variant(mug, "Red")
     before = exported(shop)
