@@ -70,7 +70,9 @@ class NewTables:
             search=self.search.pack({"text": text.text, "listed": listed}),
             words=text.words,
             media=[(each.url, self._picture(order, each)) for order, each in enumerate(pictures)],
-            variants=[PackedVariant(self._variant(each), places.get(each.image)) for each in variants],
+            variants=[
+                PackedVariant(self._variant(each), places.get(each.image), each.external_id) for each in variants
+            ],
             default=max((place for place, each in enumerate(variants) if each.is_default), default=None),
             options=self._options(parsed),
         )
@@ -80,7 +82,12 @@ class NewTables:
 
     def _variant(self, variant: ParsedVariant) -> Packed:
         fields = settled(variant.fields, self.now)
-        row = {**rules.stock_tracking_default(fields), **fields, "option_values": variant.option_values}
+        row = {
+            **rules.stock_tracking_default(fields),
+            **variant.if_new,
+            **fields,
+            "option_values": variant.option_values,
+        }
         return self.variants.pack(row)
 
     def _options(self, parsed: ParsedProduct) -> list[tuple[Packed, list[Packed]]]:
@@ -133,7 +140,7 @@ def _search_text(parsed: ParsedProduct, row: dict[str, Any], language: str) -> S
         tags=row.get("tags"),
         attributes=row.get("attributes"),
         variants=[
-            (variant.fields["name"], variant.fields.get("sku", ""), variant.option_values)
+            ((variant.if_new | variant.fields)["name"], variant.fields.get("sku", ""), variant.option_values)
             for variant in parsed.variants or ()
             if variant.fields.get("is_active", True)
         ],
