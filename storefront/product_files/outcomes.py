@@ -48,15 +48,16 @@ class Update:
 
 def sort(parsed: ParsedProduct, match: Match, outcome: Outcome, *, update: bool) -> None:
     """Add the product to the list of the outcome that tells what is done with it."""
+    if match.product and match.product.type == Product.Type.VARIABLE:
+        parsed = parsed.if_variable or parsed
     if match.conflict:
         outcome.conflicts.append((parsed, match.conflict))
     elif update and match.product and waits(parsed, match):
         outcome.pending.append((parsed, match))
-    elif parsed.problems and not match.variant:
+    elif parsed.problems and not match.variant and (update or not match.product):
         outcome.unreadable.append(parsed)
     elif match.product:
-        is_variable = match.product.type == Product.Type.VARIABLE
-        outcome.matched.append(((parsed.if_variable if is_variable else None) or parsed, match))
+        outcome.matched.append((parsed, match))
     elif parsed.refusal_if_new:
         outcome.refused.append(parsed)
     else:
@@ -108,4 +109,4 @@ def waits(parsed: ParsedProduct, match: Match) -> bool:
     if match.variant:
         return True
     is_own_row = parsed.as_variant is not None or parsed.fields.get("type") == Product.Type.VARIABLE
-    return is_own_row and not parsed.variants and not parsed.if_variable
+    return is_own_row and not parsed.variants
