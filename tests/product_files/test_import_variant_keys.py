@@ -29,7 +29,6 @@ def test_a_renamed_variation_keeps_its_variant(shop, tmp_path, parents):
     line = CartLine.objects.create(
         shop=shop,
         created_at=NOW,
-        updated_at=NOW,
         cart=make_cart(shop),
         product=red.product,
         variant=red,
