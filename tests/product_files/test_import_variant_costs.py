@@ -43,15 +43,15 @@ def test_finding_variants_takes_the_same_queries_for_few_and_many(shop, tmp_path
 
 
 @pytest.mark.slow
-def test_twenty_thousand_skus_take_few_queries_each_way(shop, tmp_path):
+def test_thousands_of_skus_take_few_queries_each_way(shop, tmp_path):
     """Each changed product is written by statements of its own; looking for the variants takes few."""
     lines = (
         {"name": f"P{k}", "slug": f"p{k}", "status": "active",
          "variants": [{"option_values": {"N": str(p)}, "sku": f"P{k}-{p}", "price": "1.00"} for p in range(100)]}
-        for k in range(200)
+        for k in range(40)
     )  # fmt: skip
     imported(shop, as_lines(*lines), tmp_path)
-    content = "SKU,Regular price\n" + "".join(f"P{k}-{p},2.00\n" for k in range(200) for p in range(100))
-    assert queries_of(shop, content, tmp_path, dry_run=True) < 150
-    assert queries_of(shop, content, tmp_path) < 200 * 20
+    content = "SKU,Regular price\n" + "".join(f"P{k}-{p},2.00\n" for k in range(40) for p in range(100))
+    assert queries_of(shop, content, tmp_path, dry_run=True) < 60
+    assert queries_of(shop, content, tmp_path) < 40 * 20
     assert set(map(str, Variant.objects.values_list("price", flat=True))) == {"2.00"}
