@@ -81,20 +81,9 @@ def import_products(
         related, pending = stack.enter_context(PendingRelations()), stack.enter_context(PendingVariants())
         write, upkeep = not dry_run, stack.enter_context(dialect.Upkeep())
         name, baselines = file.name[:100], Baselines(shop, opened.format, now)
+        stores = related, pending
         run = _Import(
-            shop,
-            now,
-            name,
-            update,
-            write,
-            matcher,
-            baselines,
-            related,
-            pending,
-            upkeep,
-            pictures,
-            on_problem,
-            on_change,
+            shop, now, name, update, write, matcher, baselines, *stores, upkeep, pictures, on_problem, on_change
         )
         if write:
             # Also after an error, since earlier batches stay imported.

@@ -8,7 +8,7 @@ The keys, the most reliable first:
 3. The SKU, if only one product of the shop and only one of the file has it.
 4. The name's slug, for a product that states nothing else. The names have to be the same too, ignoring case.
 
-A row that does not state whether it is a product or a variant can also be a variant, by its id in the source or by its
+A row that states neither a type nor a slug can also be a variant, by its id in the source or by its
 SKU. `variant_matching.py` decides which variant of its product a variant is.
 
 Keys that contradict each other, or that fit several products, are a conflict: such a product is neither created nor

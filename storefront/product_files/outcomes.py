@@ -1,4 +1,4 @@
-"""What is done with each product of a batch: it is created, updated, skipped, refused, in conflict, or waits."""
+"""Sorts the products of a batch: those to create, update, skip or refuse, those in conflict, and those that wait."""
 
 from dataclasses import dataclass, field
 

@@ -39,7 +39,7 @@ def lone_variation(reader: _RowsOfOneFile, row: RowReader) -> ParsedProduct:
 
 
 def _variation(reader: _RowsOfOneFile, row: RowReader) -> ParsedProduct:
-    """A product of which only this variation is known. The row is read anew, so that problems are not repeated."""
+    """A product of which only this variation is known. The row is read again, so that problems are not repeated."""
     row = RowReader(row.columns, row.line, row.values)
     parsed = ParsedProduct(row.line, Keys(name=row["name"]), {})
     variation = reader.variation(parsed, row, None, {})

@@ -70,9 +70,8 @@ def recognises(columns: Collection[str | None]) -> bool:
     """Returns True if a file with these columns is WooCommerce's."""
     if not any(name in columns for name in ("id", "sku", "name")):
         return False
-    # A list of SKUs and stock is short, and no other program's file if all of its headers are known.
-    is_stock_list = "sku" in columns and "stock" in columns and None not in columns
-    return is_stock_list or any(name in columns for name in DISTINCTIVE)
+    # A list of SKUs and stock, if it has no other program's headers.
+    return any(name in columns for name in DISTINCTIVE) or ({"sku", "stock"} <= {*columns} and None not in columns)
 
 
 def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
