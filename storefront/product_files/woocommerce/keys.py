@@ -1,8 +1,9 @@
-"""Reads only the keys of a WooCommerce file: SKUs, and the source of its ids."""
+"""The keys of a WooCommerce file: SKUs, references to parents, and the source of its IDs."""
 
 from collections.abc import Iterator
 
 from storefront.product_files.csv_reading import Row, Table
+from storefront.product_files.row_store import RowStore
 from storefront.product_files.rows import ColumnIndex, RowReader
 
 
@@ -23,6 +24,21 @@ def stated_source(table: Table, columns: ColumnIndex) -> str:
     if "source" not in columns:
         return ""
     return next((row["source"] for row in _rows(table, columns)), "")
+
+
+def store_parent(store: RowStore, row: RowReader) -> None:
+    """Store the row of a variable product, so that rows that name it by ID or SKU join it."""
+    group = f"row:{row.line}"
+    store.add(group, row.line, row.values)
+    if row["id"]:
+        store.alias(f"id:{row['id']}", group)
+    if row["sku"]:
+        store.alias(f"sku:{row['sku']}", group)
+
+
+def parent_reference(value: str) -> str:
+    """The group of the variations that name this parent."""
+    return f"id:{value[3:].strip()}" if value[:3].lower() == "id:" else f"sku:{value}"
 
 
 def _rows(table: Table, columns: ColumnIndex) -> Iterator[RowReader]:

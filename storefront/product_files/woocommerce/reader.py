@@ -33,7 +33,7 @@ from storefront.product_files.woocommerce.headers import column_of as column_of
 from storefront.product_files.woocommerce.headers import harmless_values as harmless_values
 from storefront.product_files.woocommerce.headers import refusal as refusal
 from storefront.product_files.woocommerce.headers import warnings as warnings
-from storefront.product_files.woocommerce.keys import is_variation
+from storefront.product_files.woocommerce.keys import is_variation, parent_reference, store_parent
 from storefront.product_files.woocommerce.keys import skus as skus
 from storefront.product_files.woocommerce.keys import stated_source as stated_source
 from storefront.product_files.woocommerce.parsers import (
@@ -87,11 +87,11 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
             row = RowReader(columns, found.line, found.values)
             kind = reader.kind_of(row)
             if kind == "variation" and row["parent"]:
-                store.add(_parent_reference(row["parent"]), row.line, row.values)
+                store.add(parent_reference(row["parent"]), row.line, row.values)
             elif kind == "variation":
                 yield alone.lone_variation(reader, row)
             elif kind == "variable":
-                _store_parent(store, row)
+                store_parent(store, row)
             elif kind:
                 yield alone.single_or_variation(reader, row, kind)
             else:
@@ -109,19 +109,6 @@ def product_of(columns: ColumnIndex, rows: list[list[str]], *, shop: Shop, now: 
     read = [RowReader(columns, line, values) for line, values in enumerate(rows, 1)]
     kind = reader.kind_of(read[0])
     return next(reader.family(read)) if kind == "variable" else reader.single(read[0], kind)
-
-
-def _store_parent(store: RowStore, row: RowReader) -> None:
-    group = f"row:{row.line}"
-    store.add(group, row.line, row.values)
-    if row["id"]:
-        store.alias(f"id:{row['id']}", group)
-    if row["sku"]:
-        store.alias(f"sku:{row['sku']}", group)
-
-
-def _parent_reference(value: str) -> str:
-    return f"id:{value[3:].strip()}" if value[:3].lower() == "id:" else f"sku:{value}"
 
 
 class _Reader:
@@ -300,7 +287,7 @@ class _Reader:
 
     def _existing_parent(self, row: RowReader) -> ParsedProduct:
         reference = row["parent"]
-        kind, value = _parent_reference(reference).split(":", 1)
+        kind, value = parent_reference(reference).split(":", 1)
         keys = Keys(sku=value)
         if kind == "id":
             # No product has the id 0.
