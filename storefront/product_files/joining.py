@@ -78,5 +78,6 @@ def _joined(id: int, rows: list[tuple[bool, ParsedProduct]]) -> Iterator[ParsedP
 
 
 def _without_own_row(variants: list[ParsedProduct]) -> ParsedProduct:
+    # Without the id in the source, which is that of the variant and not of the product.
     first = variants[0]
-    return ParsedProduct(first.line, Keys(first.keys.external_id, sku=first.keys.sku), {}, variants=[])
+    return ParsedProduct(first.line, Keys(sku=first.keys.sku), {}, variants=[])

@@ -4,6 +4,7 @@ import pytest
 
 from storefront.catalogue.models import Product, Variant
 from storefront.product_files import read_ahead
+from storefront.product_files.models import ExternalId
 from tests.catalogue.factories import make_product
 from tests.product_files.files import as_lines, errors, imported, woo
 from tests.product_files.variants import MUG, conflicts, sold
@@ -74,7 +75,8 @@ def test_products_and_variants_are_updated(shop, tmp_path, name):
     assert list(Variant.objects.filter(shop=shop).order_by("pk").values_list("pk", flat=True)) == before
     assert [variant.name for variant in Variant.objects.filter(shop=shop).order_by("pk")] == ["Red", "Blue"]
     again = imported(shop, content, tmp_path, update=True)
-    assert (again.updated, again.changes) == (0, [])
+    assert (again.skipped, again.changes, again.problems) == (report.updated, [], [])
+    assert not ExternalId.objects.filter(product__shop=shop, external_id__in=(2, 3)).exists()
 
 
 def test_the_row_of_the_product_itself_belongs_to_its_variants(shop, tmp_path):
