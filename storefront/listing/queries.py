@@ -95,6 +95,14 @@ def product_record(shop: Shop, id_or_slug: str, *, now: datetime) -> Record | No
     return None if found is None else orjson.loads(found.json)
 
 
+def product_record_of_page(shop: Shop, slug: str, *, now: datetime) -> Record | None:
+    """A published product as its page shows it: by the slug, which pages are linked by and which can be another
+    product's id, else by id."""
+    statement = partial(sql.product, members=None)
+    found = _by_slug(statement, shop, slug, now=now) or _by_id_or_slug(statement, shop, slug, now=now)
+    return None if found is None else orjson.loads(found.json)
+
+
 @dataclass(frozen=True)
 class Found:
     """JSON of the catalogue, and the next moment at which a date changes it, if any."""
@@ -148,10 +156,19 @@ def _next(stored: Iterable[Any], now: datetime) -> datetime | None:
 def _by_id_or_slug(statement: Callable[[str], str], shop: Shop, id_or_slug: str, *, now: datetime) -> Found | None:
     """A record by id if the key consists of digits (R-CAT-27), else or if there is none by slug. A key that can be
     neither is not looked up."""
-    params = {"shop": shop.pk, "now": _moment(now), "key": rules.as_id(id_or_slug)}
-    found = database_fetch(statement("id"), params) if params["key"] is not None else []
-    if not found and len(id_or_slug) <= rules.MAX_SLUG_LENGTH and "\0" not in id_or_slug:
-        found = database_fetch(statement("slug"), params | {"key": id_or_slug})
+    id = rules.as_id(id_or_slug)
+    found = None if id is None else _by(statement("id"), shop, id, now=now)
+    return found or _by_slug(statement, shop, id_or_slug, now=now)
+
+
+def _by_slug(statement: Callable[[str], str], shop: Shop, slug: str, *, now: datetime) -> Found | None:
+    if len(slug) > rules.MAX_SLUG_LENGTH or "\0" in slug:
+        return None
+    return _by(statement("slug"), shop, slug, now=now)
+
+
+def _by(statement: str, shop: Shop, key: int | str, *, now: datetime) -> Found | None:
+    found = database_fetch(statement, {"shop": shop.pk, "now": _moment(now), "key": key})
     if not found:
         return None
     ((text, *dates),) = found

@@ -8,7 +8,7 @@ A batch is one transaction; if the database rejects it, its products are importe
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -26,56 +26,23 @@ from storefront.product_files.baselines import Baselines
 from storefront.product_files.creating import insert_products
 from storefront.product_files.csv_reading import UnreadableFile
 from storefront.product_files.dialect import dialect
-from storefront.product_files.existing import existing_products
+from storefront.product_files.joining import PendingVariants
 from storefront.product_files.limits import within_limits
-from storefront.product_files.matching import Match, Matcher, link
+from storefront.product_files.matching import Matcher, link
 from storefront.product_files.new_rows import NewTables, with_new_rows
 from storefront.product_files.opening import OpenedFile, open_source
+from storefront.product_files.outcomes import Outcome, Update, paired_updates, sort
 from storefront.product_files.parsed_products import Failure, Notice, ParsedProduct, Problem, ReadResult
 from storefront.product_files.references import References
 from storefront.product_files.related import PendingRelations, resolve_related
+from storefront.product_files.reports import MAX_REPORT_SIZE, MAX_REPORTED, Change, Progress
+from storefront.product_files.reports import Report as Report
 from storefront.product_files.row_store import SeenProducts
 from storefront.product_files.sources import source_of
-from storefront.product_files.updating import Changes, update_product
+from storefront.product_files.updating import update_product
+from storefront.product_files.variant_matching import link_variants
 from storefront.shops.changes import publish_change
 from storefront.shops.models import Shop
-
-# Maximum number of problems, and of changes, in a report, and of characters in them. The callbacks get all of them.
-MAX_REPORTED, MAX_REPORT_SIZE = 1000, 8 << 20
-
-COUNTS = ("created", "updated", "skipped", "failed", "conflicts")
-
-Change = dict[str, Any]
-
-
-@dataclass
-class Report:
-    """Result of an import: numbers of products created, updated, skipped, failed and in conflict; problems; changes.
-
-    `problems`, `unchanged` (skipped products) and `changes` hold the first thousand, or fewer long ones. A change is
-    {line, change: "update", slug, fields: {name: [before, after]}}, in a dry run also {line, change: "create", name}.
-    """
-
-    created: int = 0
-    updated: int = 0
-    skipped: int = 0
-    failed: int = 0
-    conflicts: int = 0
-    problems: list[Problem] = field(default_factory=list)
-    unchanged: list[Problem] = field(default_factory=list)
-    changes: list[Change] = field(default_factory=list)
-
-    def counts(self) -> dict[str, int]:
-        return {name: getattr(self, name) for name in COUNTS}
-
-    @property
-    def is_complete(self) -> bool:
-        """Returns True if every product of the file is now in the shop."""
-        return not self.failed and not self.conflicts
-
-
-# Called with the bytes read so far, the file's size in bytes, and what was done so far.
-Progress = Callable[[int, int, Report], None]
 
 
 def import_products(
@@ -110,11 +77,12 @@ def import_products(
         seen = stack.enter_context(SeenProducts())
         origin = source_of(shop, source, opened.source, now=now, write=not dry_run) if opened.has_ids else None
         matcher = Matcher(shop, origin, seen, opened.skus)
-        related = stack.enter_context(PendingRelations())
+        related, pending = stack.enter_context(PendingRelations()), stack.enter_context(PendingVariants())
         write, upkeep = not dry_run, stack.enter_context(dialect.Upkeep())
         name, baselines = file.name[:100], Baselines(shop, opened.format, now)
+        stores = related, pending
         run = _Import(
-            shop, now, name, update, write, matcher, baselines, related, upkeep, pictures, on_problem, on_change
+            shop, now, name, update, write, matcher, baselines, *stores, upkeep, pictures, on_problem, on_change
         )
         if write:
             # Also after an error, since earlier batches stay imported.
@@ -140,20 +108,8 @@ def _import_batches(run: "_Import", opened: OpenedFile, progress: Progress | Non
             del read
             if progress:
                 progress(position or opened.size, opened.size, run.report)
-
-
-@dataclass
-class _Outcome:
-    """The result of one batch, counted once its transaction is committed."""
-
-    created: list[ParsedProduct] = field(default_factory=list)
-    created_ids: list[int] = field(default_factory=list)
-    updated: list[tuple[ParsedProduct, str, Changes]] = field(default_factory=list)
-    refused: list[ParsedProduct] = field(default_factory=list)
-    matched: list[tuple[ParsedProduct, Match]] = field(default_factory=list)
-    # Skipped products, each with the reason.
-    skipped: list[tuple[ParsedProduct, str]] = field(default_factory=list)
-    conflicts: list[tuple[ParsedProduct, str]] = field(default_factory=list)
+    for joined, _ in read_ahead.in_batches(within_limits(run.pending.joined()), lambda: opened.size):
+        run.import_all(joined)
 
 
 @dataclass
@@ -168,6 +124,7 @@ class _Import:
     matcher: Matcher
     baselines: Baselines
     related: PendingRelations
+    pending: PendingVariants
     upkeep: dialect.Upkeep
     pictures: PictureRequests | None
     on_problem: Callable[[Problem], None] | None
@@ -223,7 +180,7 @@ class _Import:
         for problem in problems:
             self._add_problem(problem)
 
-    def _attempt(self, batch: list[ParsedProduct]) -> _Outcome:
+    def _attempt(self, batch: list[ParsedProduct]) -> Outcome:
         if not self.write:
             return self._apply(batch)
         with transaction.atomic(), stock_changes(Kind.IMPORTED, reference=self.file, now=self.now):
@@ -232,27 +189,22 @@ class _Import:
             publish_change(self.shop.pk)
             return outcome
 
-    def _apply(self, batch: list[ParsedProduct]) -> _Outcome:
-        outcome = _Outcome()
+    def _apply(self, batch: list[ParsedProduct]) -> Outcome:
+        outcome = Outcome()
         for parsed, match in zip(batch, self.matcher.match(batch), strict=True):
-            if match.conflict:
-                outcome.conflicts.append((parsed, match.conflict))
-            elif match.product:
-                outcome.matched.append((parsed, match))
-            elif parsed.refusal_if_new:
-                outcome.refused.append(parsed)
-            else:
-                outcome.created.append(parsed)
-        products = [*outcome.created, *(parsed for parsed, _ in outcome.matched if self.update)]
+            sort(parsed, match, outcome, update=self.update)
+        updates = paired_updates(self.shop, outcome, self.matcher, lock=self.write) if self.update else []
+        products = [*outcome.created, *(each.parsed for each in updates)]
         if self.write:
             self.references.resolve(products, self.now)
         else:
             self.references.look_up(products)
         if self.update:
-            self._update(outcome)
+            self._update(updates, outcome)
         else:
             outcome.skipped += [
-                (parsed, f"{match.product} is in the shop already") for parsed, match in outcome.matched
+                (parsed, f"{match.variant or match.product} is in the shop already")
+                for parsed, match in outcome.matched
             ]
         if self.write:
             outcome.created_ids = insert_products(
@@ -260,6 +212,7 @@ class _Import:
                 products=outcome.created,
                 tables=self.tables,
                 references=self.references,
+                variant_links=outcome.variant_links,
                 pictures=self.pictures,
                 texts=self.texts,
                 now=self.now,
@@ -267,33 +220,33 @@ class _Import:
             self._link(outcome)
         return outcome
 
-    def _update(self, outcome: _Outcome) -> None:
-        matched = [(parsed, match.product) for parsed, match in outcome.matched if match.product]
-        products = existing_products(self.shop, [found.id for _, found in matched], lock=self.write)
+    def _update(self, updates: list[Update], outcome: Outcome) -> None:
         # Sale periods begin and end while a long import runs. From here on they wait, since the products are locked.
         prices_at = self.now + timedelta(seconds=time.monotonic() - self.started)
         self.baselines.clear()
         new_pictures: list[tuple[int, str]] = []
-        for parsed, found in matched:
+        for each in updates:
             changes = update_product(
                 shop=self.shop,
-                existing=products[found.id],
-                parsed=parsed,
+                existing=each.existing,
+                parsed=each.parsed,
+                variant_rows=each.variant_rows,
                 references=self.references,
                 baselines=self.baselines,
                 new_pictures=new_pictures,
+                variant_links=outcome.variant_links,
                 now=self.now,
                 prices_at=prices_at,
                 write=self.write,
             )
             if changes:
-                outcome.updated.append((parsed, found.slug, changes))
+                outcome.updated.append((each.parsed, each.existing.product.slug, changes))
             else:
-                outcome.skipped.append((parsed, f"{found} does not differ"))
+                outcome.skipped.append((each.parsed, f"{each.found} does not differ"))
         if self.pictures:
             self.pictures.insert(new_pictures)
 
-    def _link(self, outcome: _Outcome) -> None:
+    def _link(self, outcome: Outcome) -> None:
         """Store the source's ids of products that were created, or matched by another key."""
         source = self.matcher.source
         if source is None or source.is_own:
@@ -306,18 +259,27 @@ class _Import:
             if match.product and match.links
         ]
         link(source, [(external, id) for external, id in ids if external])
+        link_variants(self.shop, source, outcome.variant_links)
 
-    def _count(self, outcome: _Outcome) -> None:
+    def _count(self, outcome: Outcome) -> None:
         report = self.report
         report.created += len(outcome.created)
         report.updated += len(outcome.updated)
         report.skipped += len(outcome.skipped)
         report.conflicts += len(outcome.conflicts)
         self.matcher.remember(outcome.created, outcome.created_ids, outcome.matched)
+        self.pending.add(
+            (match.product.id, bool(match.variant), parsed) for parsed, match in outcome.pending if match.product
+        )
         self._keep_related(outcome)
+        for parsed in outcome.unreadable:
+            self.fail(parsed.problems)
         for parsed in outcome.refused:
             lines = [variant.line for variant in parsed.variants or ()] or [parsed.line]
-            self.fail([Problem(line, "", parsed.refusal_if_new, key=str(parsed.keys)) for line in lines], len(lines))
+            reason = parsed.refusal_if_new
+            if parsed.as_variant and parsed.keys.sku:
+                reason = f"no product or variant has the SKU {parsed.keys.sku}, and {reason}"
+            self.fail([Problem(line, "", reason, key=str(parsed.keys)) for line in lines], len(lines))
         for parsed, reason in outcome.conflicts:
             self._add_problem(Problem(parsed.line, "", reason, "conflict", str(parsed.keys)))
         for parsed, reason in outcome.skipped:
@@ -333,7 +295,7 @@ class _Import:
                 self.warned.add((warning.column, warning.reason))
                 self._add_problem(warning)
 
-    def _keep_related(self, outcome: _Outcome) -> None:
+    def _keep_related(self, outcome: Outcome) -> None:
         # Products that a dry run would create have no ids.
         ids = outcome.created_ids or [-parsed.line for parsed in outcome.created]
         updated = {parsed.line for parsed, _, _ in outcome.updated}
@@ -362,7 +324,7 @@ class _Import:
             self.report_problems(dialect.notes(self.shop))
             self.upkeep.settle()
 
-    def _add_changes(self, outcome: _Outcome) -> None:
+    def _add_changes(self, outcome: Outcome) -> None:
         changes: list[Change] = [
             {"line": parsed.line, "change": "update", "slug": slug, "fields": changes}
             for parsed, slug, changes in outcome.updated

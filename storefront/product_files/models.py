@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from storefront.catalogue.models import Product
+from storefront.catalogue.models import Product, Variant
 from storefront.kit.storage import private_files
 from storefront.product_files.encodings import COMMON_ENCODINGS, usual_name
 from storefront.shops.models import Shop, User
@@ -37,6 +37,21 @@ class ExternalId(models.Model):
     class Meta:
         app_label = "catalogue"
         constraints = [models.UniqueConstraint(fields=["source", "external_id"], name="external_id_of_source")]
+
+    def __str__(self) -> str:
+        return str(self.external_id)
+
+
+class ExternalVariantId(models.Model):
+    """The id that a variant has in a source. A variant can have ids of several sources."""
+
+    source = models.ForeignKey(ImportSource, on_delete=models.CASCADE, db_index=False)
+    external_id = models.BigIntegerField()
+    variant = models.ForeignKey(Variant, on_delete=models.CASCADE)
+
+    class Meta:
+        app_label = "catalogue"
+        constraints = [models.UniqueConstraint(fields=["source", "external_id"], name="external_variant_id_of_source")]
 
     def __str__(self) -> str:
         return str(self.external_id)

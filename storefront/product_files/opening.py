@@ -47,8 +47,8 @@ class TableFormat(Protocol):
     def read(self, table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
         """Every product of the file, or why it could not be read."""
 
-    def skus(self, table: Table, columns: ColumnIndex) -> Iterator[str]:
-        """The SKUs of all products of the file."""
+    def skus(self, table: Table, columns: ColumnIndex, *, of_variants: bool) -> Iterator[str]:
+        """The SKUs of all products of the file, or of all variants."""
 
 
 # Detected from the last to the first: a file of Shopify's has columns that WooCommerce has, too.
@@ -66,7 +66,7 @@ class OpenedFile:
     size: int
     position: Callable[[], int]
     results: Iterator[ReadResult]
-    skus: Callable[[], Iterator[str]]
+    skus: Callable[..., Iterator[str]]
     # Notes about the file as a whole.
     notes: list[Problem]
     source: str = ""

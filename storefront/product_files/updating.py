@@ -1,6 +1,6 @@
 """Updates existing products from a file, and writes only what differs.
 
-Rows keep their ids: variants are matched by their option values, options by name, pictures by URL. Variants that a
+Rows keep their ids: variants are matched by `variant_matching.py`, options by name, pictures by URL. Variants that a
 complete list lacks are deactivated, not deleted, since carts and orders may refer to them.
 """
 
@@ -35,7 +35,6 @@ from storefront.product_files.parsed_products import (
     ParsedOption,
     ParsedProduct,
     ParsedVariant,
-    option_key,
 )
 from storefront.product_files.references import References
 from storefront.product_files.sale_periods import STATED, settled
@@ -51,9 +50,11 @@ def update_product(
     shop: Shop,
     existing: ExistingProduct,
     parsed: ParsedProduct,
+    variant_rows: list[Variant | None],
     references: References,
     baselines: Baselines,
     new_pictures: list[tuple[int, str]],
+    variant_links: list[tuple[int, int]],
     now: datetime,
     prices_at: datetime,
     write: bool,
@@ -61,14 +62,15 @@ def update_product(
     """Apply the parsed product to the existing one; returns the changes as {member: [before, after]}. Sale periods that
     run at `prices_at` apply.
 
-    Without `write`, only compares. Ids and addresses of new pictures are added to `new_pictures`. Raises InvalidValue
-    if the parsed product cannot update this product.
+    `variant_rows` are the existing variants that the parsed ones are, None for new ones. Without `write`, only
+    compares. Ids and addresses of new pictures are added to `new_pictures`, new variants with ids in the source to
+    `variant_links`. Raises InvalidValue if the parsed product cannot update this product.
     """
-    updating = _ProductUpdate(shop, existing, parsed, references, now, prices_at)
+    updating = _ProductUpdate(shop, existing, parsed, variant_rows, references, now, prices_at)
     updating.compare()
     if updating.changes:
-        differing = baselines.differing(parsed, existing)
-        updating = _ProductUpdate(shop, existing, differing, references, now, prices_at)
+        differing = baselines.differing(parsed, existing, variant_rows)
+        updating = _ProductUpdate(shop, existing, differing, variant_rows, references, now, prices_at)
         updating.compare()
         patches.warn_of_cleared(parsed, updating.changes)
     if write and updating.changes:
@@ -76,6 +78,7 @@ def update_product(
         with events.emitting_changes(shop, existing.product.pk, now=now) if events.has_apps(shop) else nullcontext():
             updating.write()
         new_pictures += [(row.pk, row.source_url) for row in updating.new_media]
+        variant_links += updating.new_variant_links()
     return updating.changes
 
 
@@ -87,10 +90,12 @@ class _ProductUpdate:
         shop: Shop,
         existing: ExistingProduct,
         parsed: ParsedProduct,
+        variant_rows: list[Variant | None],
         references: References,
         now: datetime,
         prices_at: datetime,
     ) -> None:
+        self.variant_rows = variant_rows
         self.shop, self.existing, self.product, self.parsed = shop, existing, existing.product, parsed
         self.references, self.now, self.prices_at = references, now, prices_at
         self.changes: Changes = {}
@@ -109,8 +114,6 @@ class _ProductUpdate:
         has_variants = any(variant.is_active for variant in self.existing.variants)
         if parsed.refusal_if_new and parsed.variants is not None and product.type != Product.Type.VARIABLE:
             raise InvalidValue(f"the product {product.slug} has no variations")
-        if parsed.refusal_if_variable and has_variants:
-            raise InvalidValue(parsed.refusal_if_variable)
         patches.check_options(parsed, self.existing)
         self._fields()
         self._media()
@@ -239,18 +242,15 @@ class _ProductUpdate:
             plan.deletes = []
 
     def _variants(self, wanted: list[ParsedVariant]) -> None:
-        existing: dict[Any, Variant] = {}
-        for row in self.existing.variants:
-            existing.setdefault(option_key(row.option_values), row)
-        self.plans.variants = plan = plan_of(
-            existing.items(), [(variant.key, variant) for variant in wanted], self._put_variant
-        )
+        before = {row.pk: row.option_values for row in self.existing.variants}
+        pairs = list(zip(self.variant_rows, wanted, strict=True))
+        self.plans.variants = plan = Plan([self._put_variant(row, variant) for row, variant in pairs])
         if "attributes" not in self.parsed.fields:
-            self._add_variation_values([variant for variant in wanted if variant.key not in existing])
-        missing, plan.deletes = plan.deletes, []
+            self._change_variation_values(before, pairs)
         rows = [row for row, _ in plan.writes]
         if self.parsed.variants_complete and not self.parsed.is_partial:
-            plan.writes += self._deactivated(missing)
+            named = {row.pk for row in self.variant_rows if row}
+            plan.writes += self._deactivated(row for row in self.existing.variants if row.pk not in named)
         default = next((row for row, each in zip(rows[::-1], wanted[::-1], strict=True) if each.is_default), None)
         if default is not None or self.parsed.states_default:
             self._choose_default(default)
@@ -259,7 +259,10 @@ class _ProductUpdate:
         image = self.images.get(wanted.image) if wanted.image else None
         if row is None:
             return self._new_variant(wanted, image), []
-        changed = self._set(row, self._settled(wanted.fields, row, wanted.line), f"variant {row.name} ")
+        fields = self._settled(wanted.fields, row, wanted.line)
+        if wanted.states_options:
+            fields = {"option_values": wanted.option_values, **fields}
+        changed = self._set(row, fields, f"variant {row.name} ")
         if wanted.states_image and not self._has_picture(row, wanted.image):
             self.changes[f"variant {row.name} image"] = [None, wanted.image]
             self.assignments.append((row, "image", image))
@@ -272,7 +275,8 @@ class _ProductUpdate:
         return url in self.urls_of.get(variant.image_id, ())
 
     def _new_variant(self, wanted: ParsedVariant, image: Media | None) -> Variant:
-        self.changes[f"variant {wanted.fields.get('name')}"] = [None, "added"]
+        fields = settled(wanted.new_fields, self.prices_at)
+        self.changes[f"variant {fields.get('name')}"] = [None, "added"]
         return Variant(
             shop=self.shop,
             product=self.product,
@@ -281,19 +285,41 @@ class _ProductUpdate:
             created_at=self.now,
             updated_at=self.now,
             **rules.stock_tracking_default(wanted.new_fields),
-            **settled(wanted.new_fields, self.prices_at),
+            **fields,
         )
 
-    def _add_variation_values(self, wanted: list[ParsedVariant]) -> None:
-        """Add the variants' option values to the product's attributes. Existing values stay."""
+    def new_variant_links(self) -> list[tuple[int, int]]:
+        """(id in the source, variant) of each new variant that has such an id, once they are written."""
+        writes = self.plans.variants.writes if self.plans.variants else []
+        return [
+            (each.external_id, row.pk)
+            for each, existing, (row, _) in zip(self.parsed.variants or (), self.variant_rows, writes, strict=False)
+            if existing is None and each.external_id
+        ]
+
+    def _change_variation_values(
+        self, before: dict[int, dict[str, str]], pairs: list[tuple[Variant | None, ParsedVariant]]
+    ) -> None:
+        """Add the new option values of variants to the product's attributes. A value that a variant had before, and
+        that no variant has any more, is replaced; others stay."""
+        stated = [(row, each.option_values) for row, each in pairs if each.states_options]
+        after = before | {row.pk: values for row, values in stated if row}
+        used = {pair for values in after.values() for pair in values.items()}
         attributes = deepcopy(self.product.attributes)
         by_name = {item["name"]: item for item in attributes}
-        for name, value in (pair for variant in wanted for pair in variant.option_values.items()):
-            if name not in by_name:
-                by_name[name] = {"name": name, "values": [], "variation": True}
-                attributes.append(by_name[name])
-            if value not in by_name[name].setdefault("values", []):
-                by_name[name]["values"].append(value)
+        for row, values in stated:
+            old = before[row.pk] if row else {}
+            for name, value in values.items() if values != old else ():
+                if name not in by_name:
+                    by_name[name] = {"name": name, "values": [], "variation": True}
+                    attributes.append(by_name[name])
+                listed = by_name[name].setdefault("values", [])
+                replaced = old.get(name)
+                if replaced in listed and (name, replaced) not in used:
+                    listed[listed.index(replaced)] = value
+                    by_name[name]["values"] = list(dict.fromkeys(listed))
+                elif value not in listed:
+                    listed.append(value)
         self.columns.update(self._set(self.product, {"attributes": attributes}))
 
     def _deactivated(self, rows: Iterable[Variant]) -> list[tuple[Variant, list[str]]]:

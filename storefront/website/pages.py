@@ -126,7 +126,7 @@ def category(request: Request, slug: str) -> HttpResponse:
 @require_safe
 @require_shop
 def product(request: Request, slug: str) -> HttpResponse:
-    record = listing_queries.product_record(request.shop, slug, now=request.now)
+    record = listing_queries.product_record_of_page(request.shop, slug, now=request.now)
     if record is None:
         raise Http404("This product does not exist or is no longer available.")
     if record["slug"] != slug:
