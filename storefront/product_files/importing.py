@@ -27,6 +27,7 @@ from storefront.product_files.creating import insert_products
 from storefront.product_files.csv_reading import UnreadableFile
 from storefront.product_files.dialect import dialect
 from storefront.product_files.existing import existing_products
+from storefront.product_files.mapped.mapping import Mapping
 from storefront.product_files.matching import Match, Matcher, link
 from storefront.product_files.new_rows import NewTables, with_new_rows
 from storefront.product_files.opening import OpenedFile, open_source
@@ -84,6 +85,8 @@ def import_products(
     file: Path,
     format: str = "auto",
     encoding: str = "",
+    sheet: str = "",
+    mapping: Mapping | None = None,
     source: str = "",
     update: bool = False,
     dry_run: bool = False,
@@ -97,11 +100,12 @@ def import_products(
     """Import the file's products into the shop, each product completely or not at all.
 
     Existing products are skipped, or with `update` changed where the file differs. A dry run writes nothing. A blank
-    `encoding` is detected. `source` names the shop whose ids a WooCommerce file has, by default the last one that was
+    `encoding` is detected. `sheet` names the sheet of a workbook. With a `mapping`, the file is read by it. `source`
+    names the shop whose ids a WooCommerce file has, by default the last one that was
     named. `pictures` requests the new pictures. `on_problem` also gets skipped products. `audit_object`, of the audit
     entry, is named after the file by default. Raises UnreadableFile.
     """
-    opened = open_source(file, format, encoding, shop=shop, update=update, now=now)
+    opened = open_source(file, format, encoding, sheet=sheet, mapping=mapping, shop=shop, update=update, now=now)
     if source and not opened.has_ids:
         raise UnreadableFile(f"Only WooCommerce files have IDs of a source; this file is {opened.format}.")
     with ExitStack() as stack:
@@ -246,6 +250,8 @@ class _Import:
         for parsed, match in zip(batch, self.matcher.match(batch), strict=True):
             if match.conflict:
                 outcome.conflicts.append((parsed, match.conflict))
+            elif match.product and parsed.reason_to_keep:
+                outcome.skipped.append((parsed, parsed.reason_to_keep))
             elif match.product:
                 outcome.matched.append((parsed, match))
             elif parsed.refusal_if_new:

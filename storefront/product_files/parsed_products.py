@@ -187,7 +187,8 @@ class ParsedProduct(CompactPickle):
     origin and tax class; None removes it. `if_new` are fields that only a new product gets, where `fields` lack them.
     `rows` are the packed rows of a new product, which replace its other values (`new_rows.with_new_rows`).
     `refusal_if_new` is the reason why the product cannot be created, if it can only update an existing one;
-    `refusal_if_variable` why it cannot update a product with variants.
+    `refusal_if_variable` why it cannot update a product with variants. `reason_to_keep` is the reason why an existing
+    product stays as it is.
     """
 
     line: int
@@ -210,6 +211,7 @@ class ParsedProduct(CompactPickle):
     rows: NewRows | None = None
     refusal_if_new: str = ""
     refusal_if_variable: str = ""
+    reason_to_keep: str = ""
     warnings: list[Problem] = field(default_factory=list)
 
     def warn(self, column: str, reason: str, line: int | None = None) -> None:
