@@ -41,6 +41,11 @@ _REASONS = dict.fromkeys((*ERROR_CODES, "#SPILL!", "#CALC!"), "is the error {}, 
 _DAMAGED = "The Excel workbook is damaged or not one that can be read. Save it again, or save it as CSV UTF-8."
 
 
+# (row number, values, reason why they are refused, positions of numbers). The reason is an error of a cell, whose value
+# is the last one then, or a phrase; empty for a row that can be read.
+_StoredRow = tuple[int, list[str], str, list[int]]
+
+
 def is_workbook(path: Path) -> bool:
     """Returns True for a ZIP archive with the parts of a workbook."""
     try:
@@ -76,13 +81,12 @@ class Workbook(Table):
         first = next(self._stored(), None)
         if first is None:
             raise UnreadableFile("The workbook is empty; expected a header row followed by products.")
-        self.header_line, self._header, problem = first
+        self.header_line, self._header, problem, _ = first
         if problem:
             raise UnreadableFile(f"The header row, line {self.header_line}, has {problem}, which is not a header.")
 
     def _store(self, name: str) -> None:
-        book = load_workbook(self.path, read_only=True, data_only=True, keep_links=False)
-        with closing(book):
+        with self.path.open("rb") as file, closing(load_workbook(file, read_only=True, data_only=True)) as book:
             sheets = [each for each in book.worksheets if each.sheet_state == "visible"]
             if name:
                 chosen = next((each for each in book.worksheets if each.title == name), None)
@@ -96,17 +100,16 @@ class Workbook(Table):
                     reason = f"Only the sheet {chosen.title} was read; the others are not imported."
                     self.notes.append(Problem(1, "", reason, "note"))
             if chosen is not None:
-                for line, values, problem in _rows_of(chosen):
-                    self._rows.write(json.dumps([line, values, problem]).encode() + b"\n")
+                for row in _rows_of(chosen):
+                    self._rows.write(json.dumps(row).encode() + b"\n")
 
-    def _stored(self) -> Iterator[tuple[int, list[str], str]]:
-        """(line, values, reason why they are refused) of every row that is not blank."""
+    def _stored(self) -> Iterator[_StoredRow]:
+        """Every row that is not blank."""
         with io.BufferedReader(_At(self._rows.fileno())) as file:
             self._file = file  # type: ignore[assignment]
             try:
                 for text in file:
-                    line, values, problem = json.loads(text)
-                    yield line, values, problem
+                    yield json.loads(text)
             finally:
                 self._file = None
 
@@ -125,7 +128,7 @@ class Workbook(Table):
         width = len(self.headers)
         stored = self._stored()
         next(stored, None)
-        for line, values, problem in stored:
+        for line, values, problem, exact in stored:
             cleaned = [clean_value(value) for value in values]
             if problem:
                 column = _column(self.headers, values, problem)
@@ -138,12 +141,11 @@ class Workbook(Table):
                 yield Notice(Problem(line, "", "repeats the header row; skipped", "warning"))
             else:
                 cleaned += [""] * (width - len(cleaned))
-                yield Row(line, self._with_points(unescape_formulas(cleaned)))
-
-    def _with_points(self, values: list[str]) -> list[str]:
-        for position in self.comma_columns:
-            values[position] = with_decimal_point(values[position])
-        return values
+                found = unescape_formulas(cleaned)
+                for position in self.comma_columns:
+                    if position not in exact:
+                        found[position] = with_decimal_point(found[position])
+                yield Row(line, found, exact)
 
 
 class _At(io.RawIOBase):
@@ -210,9 +212,8 @@ def _has_header(sheet: Any) -> bool:
     return next((count for count in filled if count), 0) > 1
 
 
-def _rows_of(sheet: Any) -> Iterator[tuple[int, list[str], str]]:
-    """(row number, values, reason why they are refused) of every row of the sheet that is not blank. The reason is an
-    error of a cell, whose value is the last one then, or a sentence."""
+def _rows_of(sheet: Any) -> Iterator[_StoredRow]:
+    """Every row of the sheet that is not blank."""
     for count, (line, cells) in enumerate(_parsed_rows(sheet)):
         if count >= MAX_ROWS or line > MAX_ROWS:
             raise UnreadableFile(f"The sheet {sheet.title} has more than {MAX_ROWS:,} rows. Split it.")
@@ -223,18 +224,18 @@ def _rows_of(sheet: Any) -> Iterator[tuple[int, list[str], str]]:
         if not values:
             continue
         width = max(values)
+        reason = ""
         if width > MAX_COLUMNS:
-            yield (
-                line,
-                [],
-                f"has a value in column {get_column_letter(width)}; at most {MAX_COLUMNS:,} columns are read",
-            )
+            reason = f"has a value in column {get_column_letter(width)}; at most {MAX_COLUMNS:,} columns are read"
         elif sum(map(len, values.values())) > MAX_ROW_LENGTH:
-            yield line, [], f"the row is longer than {MAX_ROW_LENGTH:,} characters"
-        else:
-            error = next((column for column in sorted(values) if values[column] in _REASONS), width)
-            row = [values.get(column, "") for column in range(1, error + 1)]
-            yield line, row, row[-1] if row[-1] in _REASONS else ""
+            reason = f"the row is longer than {MAX_ROW_LENGTH:,} characters"
+        if reason:
+            yield line, [], reason, []
+            continue
+        end = next((column for column in sorted(values) if values[column] in _REASONS), width)
+        row = [values.get(column, "") for column in range(1, end + 1)]
+        numbers = [cell["column"] - 1 for cell in cells if isinstance(cell["value"], float)]
+        yield line, row, row[-1] if row[-1] in _REASONS else "", numbers
 
 
 def _column(headers: list[str], values: list[str], problem: str) -> str:

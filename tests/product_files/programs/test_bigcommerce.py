@@ -5,20 +5,20 @@ from decimal import Decimal
 import pytest
 
 from storefront.catalogue.models import Product
-from tests.product_files.files import errors, imported, warnings
+from tests.product_files.files import errors, header, imported, warnings
 
-V3 = (
-    "Item,ID,Name,Type,SKU,Options,Inventory Tracking,Current Stock,Low Stock,Price,Cost Price,Retail Price,Sale Price,"
-    "Brand ID,Categories,Description,Page Title,Product URL,UPC/EAN,Weight,Is Visible,Is Featured,Sort Order,"
-    "Variant Image URL,Internal Image URL (Export),Image URL (Import),Image Description,Image is Thumbnail,"
-    "Image Sort Order,YouTube ID"
-).split(",")
-V2 = (
-    "Item Type,Product ID,Product Name,Product Type,Product Code/SKU,Brand Name,Product Description,Price,Cost Price,"
-    "Retail Price,Sale Price,Product Weight,Allow Purchases?,Product Visible?,Track Inventory,Current Stock Level,"
-    "Low Stock Level,Category,Product Image ID - 1,Product Image URL - 1,Page Title,Product UPC/EAN,Product URL,"
-    "Sort Order,Stop Processing Rules"
-).split(",")
+V3 = header(
+    "Item,ID,Name,Type,SKU,Options,Inventory Tracking,Current Stock,Low Stock,Price,Cost Price,Retail Price,"
+    "Sale Price,Brand ID,Categories,Description,Page Title,Product URL,UPC/EAN,Weight,Is Visible,Is Featured,"
+    "Sort Order,Variant Image URL,Internal Image URL (Export),Image URL (Import),Image Description,"
+    "Image is Thumbnail,Image Sort Order,YouTube ID"
+)
+V2 = header(
+    "Item Type,Product ID,Product Name,Product Type,Product Code/SKU,Brand Name,Product Description,Price,"
+    "Cost Price,Retail Price,Sale Price,Product Weight,Allow Purchases?,Product Visible?,Track Inventory,"
+    "Current Stock Level,Low Stock Level,Category,Product Image ID - 1,Product Image URL - 1,Page Title,"
+    "Product UPC/EAN,Product URL,Sort Order,Stop Processing Rules"
+)
 
 
 def v3(**given: str) -> dict[str, str]:

@@ -6,13 +6,13 @@ from decimal import Decimal
 import pytest
 
 from storefront.catalogue.models import Product
-from tests.product_files.files import as_csv, errors, imported, warnings
+from tests.product_files.files import as_csv, errors, header, imported, warnings
 
-HEADERS = (
+HEADERS = header(
     "id,title,description,link,image_link,additional_image_link,availability,price,sale_price,"
-    "sale_price_effective_date,brand,gtin,item_group_id,product_type,google_product_category,condition,color,size,"
-    "shipping_weight"
-).split(",")
+    "sale_price_effective_date,brand,gtin,item_group_id,product_type,google_product_category,condition,color,"
+    "size,shipping_weight"
+)
 
 
 def row(**given: str) -> dict[str, str]:
@@ -38,7 +38,12 @@ def test_an_offer_is_a_product(shop, tmp_path, separator, spelling):
     assert (report.created, report.problems) == (1, [])
     mug = Product.objects.get(shop=shop)
     assert (mug.name, mug.sku, mug.barcode, mug.brand.name) == ("Mug", "M-1", "4006381333931", "Acme")
-    assert (mug.price, mug.compare_price, mug.weight, mug.track_inventory) == (Decimal("9.5"), 12, Decimal("0.5"), False)
+    assert (mug.price, mug.compare_price, mug.weight, mug.track_inventory) == (
+        Decimal("9.5"),
+        12,
+        Decimal("0.5"),
+        False,
+    )
     assert [each.source_url[-5:] for each in mug.media.all()] == ["1.jpg", "2.jpg", "3.jpg"]
     assert mug.categories.get().name == "Cups"
 

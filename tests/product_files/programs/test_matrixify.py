@@ -32,7 +32,7 @@ def test_commands_decide_what_is_created_and_updated(shop, tmp_path):
 @pytest.mark.parametrize("given", [{"Command": "DELETE"}, {"Command": "REPLACE"}, {"Variant Command": "DELETE"}])
 def test_a_file_that_deletes_is_refused_as_a_whole(shop, tmp_path, given):
     make_product(shop, "Cup", slug="cup")
-    with pytest.raises(UnreadableFile, match="Line 3 has .*Nothing was imported"):
+    with pytest.raises(UnreadableFile, match=r"Line 3 has .*Nothing was imported"):
         imported(shop, [row("mug", "NEW"), row("cup", "MERGE") | given], tmp_path, update=True)
     assert list(prices(shop)) == ["cup"]
 

@@ -3,13 +3,13 @@
 from decimal import Decimal
 
 from storefront.catalogue.models import Product
-from tests.product_files.files import errors, imported, warnings
+from tests.product_files.files import errors, header, imported, warnings
 
-HEADERS = (
-    "Token,Item Name,Variation Name,SKU,Description,Categories,Reporting Category,GTIN,Price,Online Sale Price,Archived,"
-    "Square Online Item Visibility,Weight (lb),Option Name 1,Option Value 1,Current Quantity High Street,"
-    "New Quantity High Street,Current Quantity Market,Tax - Sales Tax (13%)"
-).split(",")
+HEADERS = header(
+    "Token,Item Name,Variation Name,SKU,Description,Categories,Reporting Category,GTIN,Price,Online Sale Price,"
+    "Archived,Square Online Item Visibility,Weight (lb),Option Name 1,Option Value 1,"
+    "Current Quantity High Street,New Quantity High Street,Current Quantity Market,Tax - Sales Tax (13%)"
+)
 
 
 def row(**given: str) -> dict[str, str]:
@@ -20,7 +20,8 @@ def row(**given: str) -> dict[str, str]:
 MUG = row(
     token="A", name="Mug", variation_name="Regular", sku="M-1", description="Blue", price="12.00", gtin="4006381333931",
     online_sale_price="9.50", categories="Cups (R2BT4JIZR3EWLSBNJ6WDSQPP), New (R2BT4JIZR3EWLSBNJ6WDSQPA)",
-    square_online_item_visibility="visible", current_quantity_high_street="4", current_quantity_market="2", archived="N",
+    square_online_item_visibility="visible", current_quantity_high_street="4", current_quantity_market="2",
+    archived="N",
 ) | {"Weight (lb)": "2"}  # fmt: skip
 TEE = [
     row(token="B", name="Tee", variation_name="Small", sku="T-S", price="20", square_online_item_visibility="hidden"),

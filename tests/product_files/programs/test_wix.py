@@ -3,12 +3,13 @@
 from decimal import Decimal
 
 from storefront.catalogue.models import Product
-from tests.product_files.files import errors, imported, warnings
+from tests.product_files.files import errors, header, imported, warnings
 
-HEADERS = (
-    "handleId,fieldType,name,description,productImageUrl,collection,sku,ribbon,price,surcharge,visible,discountMode,"
-    "discountValue,inventory,weight,cost,productOptionName1,productOptionType1,productOptionDescription1,brand"
-).split(",")
+HEADERS = header(
+    "handleId,fieldType,name,description,productImageUrl,collection,sku,ribbon,price,surcharge,visible,"
+    "discountMode,discountValue,inventory,weight,cost,productOptionName1,productOptionType1,"
+    "productOptionDescription1,brand"
+)
 
 
 def row(**given: str) -> dict[str, str]:
@@ -60,7 +61,11 @@ def test_choices_without_variants_are_options(shop, tmp_path):
     imported(shop, [TEE[0]], tmp_path)
     tee = Product.objects.get(shop=shop)
     option = tee.options.get()
-    assert (tee.type, option.name, [each.label for each in option.values.all()]) == ("simple", "Colour", ["Red", "Blue"])
+    assert (tee.type, option.name, [each.label for each in option.values.all()]) == (
+        "simple",
+        "Colour",
+        ["Red", "Blue"],
+    )
 
 
 def test_a_second_import_changes_nothing(shop, tmp_path):
