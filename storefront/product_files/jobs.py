@@ -78,13 +78,20 @@ def run_product_import(shop_id: int, import_id: int, uploaded_from: str = "") ->
         if isinstance(report, Report):
             _end(row, state=ProductImport.State.DONE, **_result(report))
         else:
-            unfinished = ProductImport.objects.filter(pk=row.pk, finished_at=None)
-            unfinished.update(state=ProductImport.State.UNMAPPED, sample=report, heartbeat_at=clock.now())
+            _await_mapping(row, *report)
 
 
-def _report_or_sample(row: ProductImport, path: Path, now: datetime, heartbeat: "Heartbeat") -> Report | dict[str, Any]:
+def _await_mapping(row: ProductImport, sample: dict[str, Any], reason: str) -> None:
+    columns = {"state": ProductImport.State.UNMAPPED, "sample": sample, "reason": reason, "heartbeat_at": clock.now()}
+    ProductImport.objects.filter(pk=row.pk, finished_at=None).update(**columns)
+
+
+def _report_or_sample(
+    row: ProductImport, path: Path, now: datetime, heartbeat: "Heartbeat"
+) -> Report | tuple[dict[str, Any], str]:
     """The import's report. A table of no known format is read by the mapping that the shop keeps for its header row; if
-    it keeps none, nothing is imported, and a sample of the table is returned for the mapping's page."""
+    it keeps none, nothing is imported, and a sample of the table is returned for the mapping's page, with a sentence
+    about its program if that is known."""
     try:
         return _import(row, path, Mapping(**row.mapping) if row.mapping else None, now, heartbeat)
     except UnknownTable as unknown:
@@ -92,7 +99,7 @@ def _report_or_sample(row: ProductImport, path: Path, now: datetime, heartbeat: 
             ProductImport.objects.filter(pk=row.pk).update(mapping=kept.as_json())
             return _import(row, path, kept, now, heartbeat)
         if sample := sample_of(unknown.table):
-            return sample
+            return sample, unknown.program
         raise
 
 
@@ -119,7 +126,7 @@ def import_by_mapping(*, row: ProductImport, mapping: Mapping, uploaded_from: st
     assert row.sample is not None
     with transaction.atomic():
         waiting = ProductImport.objects.filter(shop=row.shop, pk=row.pk, state=ProductImport.State.UNMAPPED)
-        if not waiting.update(state=ProductImport.State.WAITING, mapping=mapping.as_json(), sample=None):
+        if not waiting.update(state=ProductImport.State.WAITING, mapping=mapping.as_json(), sample=None, reason=""):
             return False
         keep_mapping(row.shop, row.sample["headers"], mapping, now=now)
         run_product_import.enqueue(row.shop.pk, row.pk, uploaded_from)

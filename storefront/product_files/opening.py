@@ -83,11 +83,12 @@ MAPPED = "mapped"
 
 
 class UnknownTable(UnreadableFile):
-    """A table of no known format, which can be read by a mapping of its columns."""
+    """A table of no known format, which can be read by a mapping of its columns. `program` is a sentence about the
+    program that it is from, if that is known."""
 
-    def __init__(self, message: str, table: Table) -> None:
+    def __init__(self, message: str, table: Table, program: str = "") -> None:
         super().__init__(message)
-        self.table = table
+        self.table, self.program = table, program
 
 
 @dataclass
@@ -184,7 +185,7 @@ def _open_table(table: Table, format: str, *, shop: Shop, update: bool, now: dat
         # The separator with the most columns.
         table.find_header(lambda header: header or None)
         if program := refused.refused_program(table.headers):
-            raise UnknownTable(refused.refusal_of(program), table)
+            raise UnknownTable(refused.refusal_of(program), table, refused.refusal_of(program))
     tried = [format] if format != "auto" else [*reversed(READERS)]
     for name in tried:
         reader = READERS[name]

@@ -10,7 +10,11 @@ from tests.product_files.test_admin_imports import work
 
 pytestmark = pytest.mark.browser
 
-TABLE = b"Artikel;Art.-Nr.;VK;Farbton\nBlue mug;M-1;9,50;a very long text of a colour with many words in it\nCup;C-1;a lot;red\n"
+TABLE = (
+    b"Artikel;Art.-Nr.;VK;Farbton\n"
+    b"Blue mug;M-1;9,50;a very long text of a colour with many words in it\n"
+    b"Cup;C-1;a lot;red\n"
+)
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])

@@ -1,6 +1,7 @@
 """A table of no known format waits in the admin until its columns are mapped, and the mapping is kept for the next."""
 
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -90,6 +91,19 @@ def test_the_mapping_is_kept_for_the_next_file_with_these_columns_alone(desk, sh
     work()
     assert ProductImport.objects.first().state == "unmapped"
     assert kept.kept_mapping(other_shop, ["Artikel", "Art.-Nr.", "VK", "Farbton"]) is None
+
+
+def test_an_export_that_is_not_read_is_named_and_can_be_mapped(desk):
+    upload(desk, b"sku,attribute_set_code,product_type,name,price,qty\nM,Default,simple,Mug,9.50,3\n", "magento.csv")
+    work()
+    row = ProductImport.objects.get()
+    assert row.state == "unmapped"
+    assert "This is an export of Magento" in desk.page(row).content.decode()
+    desk.post(mapping_url(row), filled(desk, row) | {"step": "import"})
+    work()
+    row.refresh_from_db()
+    assert (row.state, row.created, row.reason) == ("done", 1, "")
+    assert Product.objects.values_list("name", "price", "stock_qty").get() == ("Mug", Decimal("9.5"), 3)
 
 
 def test_a_mapping_that_cannot_be_used_is_refused_with_the_reason(desk, waiting):

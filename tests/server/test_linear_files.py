@@ -1,5 +1,5 @@
-"""Twice the file costs an import at most 2.5 times as much to read, whatever is in it: CSV of all formats, workbooks, JSON
-Lines, and lists of discount codes."""
+"""Twice the file costs an import at most 2.5 times as much to read, whatever is in it: CSV of all formats, workbooks,
+JSON Lines, and lists of discount codes."""
 
 import json
 from collections.abc import Callable
