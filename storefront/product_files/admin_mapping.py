@@ -89,10 +89,10 @@ class MappingForm(forms.Form):
 
     def mapping(self) -> Mapping:
         given = self.cleaned_data
-        chosen = {header: given[f"column_{position}"] for position, header in enumerate(self.headers)}
+        chosen = [(header, given[f"column_{position}"]) for position, header in enumerate(self.headers)]
         constants = {member: given[f"constant_{member}"].strip() for member in CONSTANTS}
         return Mapping(
-            {header: member for header, member in chosen.items() if member},
+            {header: member for header, member in chosen if member},
             {member: text for member, text in constants.items() if text},
             given["weight_unit"],
             given["list_separator"],

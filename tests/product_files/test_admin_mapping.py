@@ -116,6 +116,28 @@ def test_a_mapping_that_cannot_be_used_is_refused_with_the_reason(desk, waiting)
     assert waiting.state == "unmapped"
 
 
+def test_two_columns_with_one_header_cannot_be_mapped(desk, shop):
+    upload(desk, b"Artikel,VK,Artikel\nMug,9.50,Blue\n", "twice.csv")
+    work()
+    row = ProductImport.objects.get()
+    page = desk.post(mapping_url(row), filled(desk, row, column_0="name", column_2="") | {"step": "import"})
+    assert "The file has 2 columns Artikel." in page.content.decode()
+
+
+def test_texts_that_no_database_can_store_do_not_stop_the_page(desk, shop):
+    upload(desk, b"Artikel,VK\nM\0ug,9.50\n\xff\xfe cup,9\n" + "Über,1\nÄpfel,2\n".encode(), "odd.csv")
+    work()
+    row = ProductImport.objects.get()
+    assert row.state == "unmapped"
+    given = filled(desk, row) | {"step": "import"}
+    assert desk.post(mapping_url(row), given | {"step": "preview"}).status_code == 200
+    desk.post(mapping_url(row), given)
+    work()
+    row.refresh_from_db()
+    assert row.state == "done"
+    assert any("NUL" in each["reason"] for each in row.problems)
+
+
 def test_a_member_that_is_not_offered_is_a_field_error(desk, waiting):
     page = desk.post(mapping_url(waiting), filled(desk, waiting, column_0="shop_id") | {"step": "import"})
     assert "column_0" in page.context_data["form"].errors

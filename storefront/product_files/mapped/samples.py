@@ -29,8 +29,13 @@ def sample_of(table: Table) -> dict[str, Any] | None:
             size += sum(map(len, found.values))
             if size > MAX_LENGTH:
                 break
-            rows.append((found.line, found.values))
-    return {"headers": table.headers, "rows": rows}
+            rows.append((found.line, _storable(found.values)))
+    return {"headers": _storable(table.headers), "rows": rows}
+
+
+def _storable(values: list[str]) -> list[str]:
+    """The texts without characters that no database's JSON can hold, which an import refuses with their line."""
+    return [value.encode(errors="replace").decode().replace("\0", "?") for value in values]
 
 
 def preview(sample: dict[str, Any], mapping: Mapping, *, shop: Shop, now: datetime) -> list[ReadResult]:
