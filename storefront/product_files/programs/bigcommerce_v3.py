@@ -91,7 +91,7 @@ class _Rows(ProductRows):
         self.sales_mappings = mappings_in_file(columns, sales_mappings(shop.currency))
 
     def group(self, row: RowReader, above: str) -> str:
-        kind = row["item"].lower()
+        kind = row["item"].lower() if "item" in self.columns else "product"
         if kind not in _ITEMS:
             row.refuse("item", f"expected Product, Variant, Image or Video, found {parsing.quoted(row['item'])}")
         elif kind == "product":
@@ -200,4 +200,6 @@ FORMAT = ProgramFormat(
     rows=_Rows,
     NUMBERS=("price", "cost", "retail price", "sale price", "stock"),
     uncarried=_UNCARRIED,
+    # An export of chosen columns, with a row for each product.
+    or_needed=frozenset({"name", "sku", "price", "tracking"}),
 )

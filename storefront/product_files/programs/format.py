@@ -52,7 +52,8 @@ class ProgramFormat:
     """A program's format. `#` in a header or a column stands for a number.
 
     `headers` has each column's spellings, `needed` the columns by which a file is recognised and without which no
-    product could be created. `uncarried` has patterns of headers that are not imported, with values that lose nothing.
+    product could be created, `or_needed` others that do as well. `uncarried` has patterns of headers that are not
+    imported, with values that lose nothing.
     """
 
     program: str
@@ -62,6 +63,7 @@ class ProgramFormat:
     rows: Callable[[ColumnIndex, Shop, datetime], ProductRows]
     NUMBERS: Collection[str] = ()
     uncarried: Sequence[tuple[str, set[str]]] = ()
+    or_needed: frozenset[str] | None = None
     known: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -88,7 +90,8 @@ class ProgramFormat:
                 yield unknown_column(position, header, known)
 
     def recognises(self, columns: Collection[str | None]) -> bool:
-        return self.needed <= set(columns)
+        found = set(columns)
+        return self.needed <= found or (self.or_needed is not None and self.or_needed <= found)
 
     def refusal(self, headers: Sequence[str], columns: Collection[str], *, update: bool) -> str:
         """Empty: a file with the columns by which it is recognised can create products."""

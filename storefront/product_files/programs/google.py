@@ -11,10 +11,13 @@ from decimal import Decimal
 from typing import Any
 
 from storefront.catalogue import parsing
+from storefront.catalogue.models import Product
 from storefront.catalogue.parsing import InvalidValue
 from storefront.kit.money import ZERO
 from storefront.product_files import parsers
+from storefront.product_files.csv_reading import Row, Table
 from storefront.product_files.parsed_products import ParsedProduct, ParsedVariant
+from storefront.product_files.parsers import LIMITS
 from storefront.product_files.programs.format import ALONE, Anything, ProductRows, ProgramFormat
 from storefront.product_files.programs.values import (
     category_paths,
@@ -35,7 +38,9 @@ from storefront.shops.models import Shop
 
 OPTIONS = ("color", "size", "material", "pattern", "age group", "gender")
 _ATTRIBUTES = {
-    "sku": "id",
+    "id": "id",
+    # Not Google's, but in many feeds: there the id is one of the shop that wrote it.
+    "sku": "sku",
     "name": "title",
     "description": "description",
     "images": "image link",
@@ -108,6 +113,8 @@ class _Rows(ProductRows):
     def _sales_fields(self, parsed: ParsedProduct, row: RowReader) -> dict[str, Any]:
         fields: dict[str, Any] = {}
         row.read_into(fields, self.sales_mappings)
+        if "sku" not in self.columns:
+            fields["sku"] = row.read("id", parsers.text(LIMITS[Product]["sku"]))
         price, sale = row.read("price", parsers.required(self._money)), row.read("sale price", self._money) or None
         begin, end = row.read("sale dates", _period, (None, None))
         if sale and end and end <= self.now:
@@ -158,11 +165,20 @@ def _spellings(attribute: str) -> Iterator[str]:
         yield from (name, f"g:{name}")
 
 
-FORMAT = ProgramFormat(
+class _Google(ProgramFormat):
+    def skus(self, table: Table, columns: ColumnIndex) -> Iterator[str]:
+        """The SKU or id of every row."""
+        column = "sku" if "sku" in columns else "id"
+        for found in table.rows():
+            if isinstance(found, Row) and (sku := RowReader(columns, found.line, found.values)[column]):
+                yield sku
+
+
+FORMAT = _Google(
     program="Google Merchant Center",
     EXPECTED="id, title, price, availability, image_link",
     headers={column: tuple(dict.fromkeys(_spellings(name))) for column, name in _ATTRIBUTES.items()},
-    needed=frozenset({"sku", "name", "price", "availability"}),
+    needed=frozenset({"id", "name", "price", "availability"}),
     rows=_Rows,
     uncarried=_UNCARRIED,
 )

@@ -86,6 +86,13 @@ def test_v3_variants_have_their_options_and_the_price_of_the_product(shop, tmp_p
     assert Product.objects.get(shop=shop).status == "draft"
 
 
+def test_v3_an_export_of_chosen_columns_has_a_product_in_each_row(shop, tmp_path):
+    chosen = ("Name", "SKU", "Inventory Tracking", "Current Stock", "Price", "Sale Price", "Is Visible")
+    rows = [{name: each[name] for name in chosen} for each in (MUG[0], MUG[0] | {"Name": "Cup", "SKU": "C"})]
+    assert imported(shop, rows, tmp_path).created == 2
+    assert list(Product.objects.values_list("sku", "price").order_by("sku")) == [("C", 12), ("M-1", 12)]
+
+
 def test_v3_a_sale_price_is_the_price_and_the_regular_one_the_compare_price(shop, tmp_path):
     imported(shop, [MUG[0] | {"Sale Price": "9.50"}], tmp_path)
     assert Product.objects.values_list("price", "compare_price").get(shop=shop) == (Decimal("9.5"), 12)

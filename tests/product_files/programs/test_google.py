@@ -79,6 +79,12 @@ def test_a_sale_with_dates_is_a_sale_period(shop, tmp_path):
     assert mug.sale_from == datetime(2029, 12, 31, 23, tzinfo=UTC)
 
 
+def test_an_sku_of_its_own_counts_before_the_id(shop, tmp_path):
+    imported(shop, [MUG | {"sku": "MUG"}], tmp_path)
+    assert Product.objects.get(shop=shop).sku == "MUG"
+    assert imported(shop, [MUG | {"sku": "MUG", "price": "13.00 EUR"}], tmp_path, update=True).updated == 1
+
+
 def test_a_second_import_changes_nothing(shop, tmp_path):
     imported(shop, [MUG, *TEE], tmp_path)
     report = imported(shop, [MUG, *TEE], tmp_path, update=True)
