@@ -6,7 +6,7 @@ A batch is one transaction; if the database rejects it, its products are importe
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from typing import Any
 from django.db import DataError, IntegrityError, transaction
 
 from storefront import audit
-from storefront.catalogue import rules, tree
+from storefront.catalogue import tree
 from storefront.catalogue.inventory.ledger import Kind, stock_changes
 from storefront.catalogue.parsing import InvalidValue
 from storefront.kit.bulk_insert import bulk_write_pragmas
@@ -27,6 +27,7 @@ from storefront.product_files.creating import insert_products
 from storefront.product_files.csv_reading import UnreadableFile
 from storefront.product_files.dialect import dialect
 from storefront.product_files.existing import existing_products
+from storefront.product_files.limits import within_limits
 from storefront.product_files.mapped.mapping import Mapping
 from storefront.product_files.matching import Match, Matcher, link
 from storefront.product_files.new_rows import NewTables, with_new_rows
@@ -43,7 +44,6 @@ from storefront.shops.models import Shop
 # Maximum number of problems, and of changes, in a report, and of characters in them. The callbacks get all of them.
 MAX_REPORTED, MAX_REPORT_SIZE = 1000, 8 << 20
 
-LIMITED = ("categories", "media", "variants", "options", "bundle_items")
 COUNTS = ("created", "updated", "skipped", "failed", "conflicts")
 
 Change = dict[str, Any]
@@ -100,10 +100,8 @@ def import_products(
     """Import the file's products into the shop, each product completely or not at all.
 
     Existing products are skipped, or with `update` changed where the file differs. A dry run writes nothing. A blank
-    `encoding` is detected. `sheet` names the sheet of a workbook. With a `mapping`, the file is read by it. `source`
-    names the shop whose ids a WooCommerce file has, by default the last one that was
-    named. `pictures` requests the new pictures. `on_problem` also gets skipped products. `audit_object`, of the audit
-    entry, is named after the file by default. Raises UnreadableFile.
+    `encoding` is detected. A table of no known format needs a `mapping`. `source` names the shop of a WooCommerce file's
+    ids, by default the last one. `on_problem` also gets skipped products. Raises UnreadableFile.
     """
     opened = open_source(file, format, encoding, sheet=sheet, mapping=mapping, shop=shop, update=update, now=now)
     if source and not opened.has_ids:
@@ -134,7 +132,7 @@ def import_products(
 
 
 def _import_batches(run: "_Import", opened: OpenedFile, progress: Progress | None) -> None:
-    results = _within_limits(opened.results)
+    results = within_limits(opened.results)
     if run.write and not run.update:
         results = with_new_rows(results, run.tables)
     with read_ahead.read_batches(results, opened.position, opened.size) as batches:
@@ -144,16 +142,6 @@ def _import_batches(run: "_Import", opened: OpenedFile, progress: Progress | Non
             del read
             if progress:
                 progress(position or opened.size, opened.size, run.report)
-
-
-def _within_limits(results: Iterator[ReadResult]) -> Iterator[ReadResult]:
-    """Replace each product with too many categories, pictures, variants, options or items by a failure."""
-    for parsed in results:
-        problems = []
-        if isinstance(parsed, ParsedProduct):
-            too_many = rules.too_many({name: getattr(parsed, name) for name in LIMITED})
-            problems = [Problem(parsed.line, name, problem) for name, problem in too_many.items()]
-        yield Failure(problems) if problems else parsed
 
 
 @dataclass

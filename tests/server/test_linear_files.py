@@ -147,7 +147,7 @@ def row(header: list[str], **given: str) -> str:
 
 def files() -> dict[str, Callable[[int], str]]:
     """The files, by what hurts in them, for a size."""
-    found: dict[str, Callable[[int], str]] = {}
+    found = program_files()
     for name, header in {"WooCommerce": WOOCOMMERCE, "Shopify": SHOPIFY}.items():
         top = ",".join(header) + "\n"
         for piece in LINES:
@@ -161,13 +161,6 @@ def files() -> dict[str, Callable[[int], str]]:
             top.strip() + "".join(f",column {n}" for n in range(size // 12)) + "\n1" + ",1" * (size // 12)
         )
         found[f"{name}, quotes in the header"] = lambda size, top=top: f'"{top}' + '"a\n' * (size // 3)
-    for name, header in PROGRAMS.items():
-        top = ",".join(header) + "\n"
-        found[f"{name}, rows"] = lambda size, top=top, header=header: top + row(header, **KINDS) * (size // 60)
-        for piece in CELLS:
-            found[f"{name}, cells of {piece!r}"] = lambda size, top=top, piece=piece, header=header: (
-                top + row(header, **(dict.fromkeys(header, piece * (size // 20 // len(piece))) | KINDS))
-            )
     found["WooCommerce, variations"] = lambda size: variations(size // 100, "variation")
     found["WooCommerce, parents"] = lambda size: variations(size // 100, "variable")
     found["Shopify, variants"] = lambda size: (
@@ -201,6 +194,18 @@ def files() -> dict[str, Callable[[int], str]]:
             {"name": "a", member: {f"m{n}": n for n in range(size // 12)}}
         )
     found["JSON, unknown members"] = lambda size: json.dumps({"name": "a"} | {f"m{n}": n for n in range(size // 12)})
+    return found
+
+
+def program_files() -> dict[str, Callable[[int], str]]:
+    found: dict[str, Callable[[int], str]] = {}
+    for name, header in PROGRAMS.items():
+        top = ",".join(header) + "\n"
+        found[f"{name}, rows"] = lambda size, top=top, header=header: top + row(header, **KINDS) * (size // 60)
+        for piece in CELLS:
+            found[f"{name}, cells of {piece!r}"] = lambda size, top=top, piece=piece, header=header: (
+                top + row(header, **(dict.fromkeys(header, piece * (size // 20 // len(piece))) | KINDS))
+            )
     return found
 
 

@@ -79,7 +79,7 @@ class Mapping:
     level_separator: str = ">"
 
     def problems(self, headers: Sequence[str] = ()) -> list[str]:
-        """What is wrong with it, for a table with these headers if there are any."""
+        """The reasons why it cannot be used, for a table with these headers if there are any."""
         members = Counter(self.columns.values())
         known = {*members, *self.constants}
         found = [f"{name[:40]} is not a member of products" for name in sorted(known - MEMBERS.keys())]

@@ -64,10 +64,11 @@ _UNCARRIED = [
     ("image is thumbnail|channels|show product condition", Anything()),
     ("weight|width|height|depth|fixed shipping cost", NOTHING),
     ("free shipping", {"false"}),
+    ("brand id", {"0"}),
     ("product condition", {"new"}),
     ("tax class", {"0", "default tax class"}),
     (
-        "brand id|categories|custom fields|search keywords|meta keywords|bin picking number|global trade number",
+        "categories|custom fields|search keywords|meta keywords|bin picking number|global trade number",
         set[str](),
     ),
     ("manufacturer part number|warranty|youtube id|video (title|description|sort order)", set[str]()),

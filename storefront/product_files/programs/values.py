@@ -143,7 +143,7 @@ def option_text(row: RowReader, column: str, text: str) -> str:
 
 
 def new_variant(row: RowReader, values: dict[str, str], order: int) -> ParsedVariant:
-    """A variant with these option values; it cannot be told from the others without any."""
+    """A variant with these option values; without any, it is the same as the others."""
     name = " / ".join(values.values())[: LIMITS[Variant]["name"]]
     return ParsedVariant(row.line, values, {"name": name, "sort_order": order})
 
