@@ -100,8 +100,8 @@ def import_products(
     """Import the file's products into the shop, each product completely or not at all.
 
     Existing products are skipped, or with `update` changed where the file differs. A dry run writes nothing. A blank
-    `encoding` is detected. A table of no known format needs a `mapping`. `source` names the shop of a WooCommerce file's
-    ids, by default the last one. `on_problem` also gets skipped products. Raises UnreadableFile.
+    `encoding` is detected. A table of no known format needs a `mapping`. `source` names the shop of a WooCommerce
+    file's ids, by default the last one. `on_problem` also gets skipped products. Raises UnreadableFile.
     """
     opened = open_source(file, format, encoding, sheet=sheet, mapping=mapping, shop=shop, update=update, now=now)
     if source and not opened.has_ids:
