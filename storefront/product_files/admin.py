@@ -17,6 +17,7 @@ from storefront.kit.files.spreadsheets import escape_formula
 from storefront.kit.files.uploads import too_large
 from storefront.kit.format import format_count
 from storefront.product_files import jobs
+from storefront.product_files.admin_mapping import MappingOfImport
 from storefront.product_files.admin_pictures import PicturesOfImport
 from storefront.product_files.csv_reading import UnreadableFile
 from storefront.product_files.exporting import export_products
@@ -30,7 +31,7 @@ from storefront.staff.admin_base import ShopScopedAdmin, check_own_site
 from storefront.staff.admin_forms import ShopScopedForm
 from storefront.staff.admin_parts import Moves, badge, column, deed, list_deed, moment, person, table
 
-STATE_COLOURS = {"waiting": "info", "running": "info", "done": "success", "failed": "danger"}
+STATE_COLOURS = {"waiting": "info", "running": "info", "unmapped": "warning", "done": "success", "failed": "danger"}
 SHOWN_PROBLEMS = 200
 
 
@@ -57,14 +58,14 @@ class ProductImportForm(ShopScopedForm):
 
 
 @admin.register(ProductImport)
-class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
+class ProductImportAdmin(MappingOfImport, PicturesOfImport, ShopScopedAdmin):
     """Uploads of product files, the progress of their imports, and the reports. Exports are actions of the list."""
 
     menu_title = "Import and export"
     icon = "upload_file"
     empty_text = (
-        "Import your products from Shopify, WooCommerce or another file: choose the file, and see what would"
-        " change before anything does."
+        "Import your products from Shopify, WooCommerce, another program or a table of your own, CSV or Excel: choose"
+        " the file, and see what would change before anything does."
     )
     form = ProductImportForm
     rights = {"view": Right.EXPORT_PRODUCTS, "add": Right.IMPORT_PRODUCTS}
@@ -75,7 +76,7 @@ class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
     new_fields = ["file", "format", "source", "encoding", "update", "fetch_pictures", "dry_run"]
     opens_added = True
     exports = ["export_native", "export_woocommerce", "export_shopify"]
-    actions_detail = ["download_report", "retry_pictures"]
+    actions_detail = ["map_columns", "download_report", "retry_pictures"]
     actions_list = [{"title": "Export all products", "icon": "download", "items": exports}]
     change_form_outer_before_template = "catalogue/admin/import_progress.html"
 
@@ -90,6 +91,8 @@ class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
             return "Waiting to start"
         if row.state == ProductImport.State.RUNNING:
             return f"{row.percent}% of the file processed"
+        if row.needs_mapping:
+            return "Nothing imported so far: the file is of no known format, and its columns have to be mapped"
         counts = [(row.created, "created"), (row.updated, "updated"), (row.skipped, "skipped"), (row.failed, "failed")]
         counts += [(row.conflicts, "in conflict")] if row.conflicts else []
         text = ", ".join(f"{format_count(count)} {word}" for count, word in counts)
@@ -116,9 +119,10 @@ class ProductImportAdmin(PicturesOfImport, ShopScopedAdmin):
             return super().get_fields(request)
         reason = ["reason"] if obj.reason else []
         pictures = ["pictures_shown"] if obj.has_ended and not obj.dry_run else []
+        columns = ["mapping_shown"] if obj.mapping else []
         changes = ["changes_shown"] if obj.dry_run and obj.changes else []
         source = ["source"] if obj.source else []
-        parts = [*reason, "result", *pictures, "problems_shown", *changes]
+        parts = [*reason, "result", *columns, *pictures, "problems_shown", *changes]
         return ["file_name", *source, "state", *parts, "begun", "finished", "who"]
 
     def save_model(self, request: Any, obj: ProductImport, form: Any, change: bool) -> None:

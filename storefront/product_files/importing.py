@@ -28,6 +28,7 @@ from storefront.product_files.csv_reading import UnreadableFile
 from storefront.product_files.dialect import dialect
 from storefront.product_files.joining import PendingVariants
 from storefront.product_files.limits import within_limits
+from storefront.product_files.mapped.mapping import Mapping
 from storefront.product_files.matching import Matcher, link
 from storefront.product_files.new_rows import NewTables, with_new_rows
 from storefront.product_files.opening import OpenedFile, open_source
@@ -51,6 +52,8 @@ def import_products(
     file: Path,
     format: str = "auto",
     encoding: str = "",
+    sheet: str = "",
+    mapping: Mapping | None = None,
     source: str = "",
     update: bool = False,
     dry_run: bool = False,
@@ -64,11 +67,10 @@ def import_products(
     """Import the file's products into the shop, each product completely or not at all.
 
     Existing products are skipped, or with `update` changed where the file differs. A dry run writes nothing. A blank
-    `encoding` is detected. `source` names the shop whose ids a WooCommerce file has, by default the last one that was
-    named. `pictures` requests the new pictures. `on_problem` also gets skipped products. `audit_object`, of the audit
-    entry, is named after the file by default. Raises UnreadableFile.
+    `encoding` is detected. A table of no known format needs a `mapping`. `source` names the shop of a WooCommerce
+    file's ids, by default the last one. `on_problem` also gets skipped products. Raises UnreadableFile.
     """
-    opened = open_source(file, format, encoding, shop=shop, update=update, now=now)
+    opened = open_source(file, format, encoding, sheet=sheet, mapping=mapping, shop=shop, update=update, now=now)
     if source and not opened.has_ids:
         raise UnreadableFile(f"Only WooCommerce files have IDs of a source; this file is {opened.format}.")
     with ExitStack() as stack:

@@ -21,7 +21,11 @@ from storefront.kit.refusals import Refusal
 from storefront.kit.storage import StorageUnavailable
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.importing import Report, import_products
+from storefront.product_files.mapped.kept import keep_mapping, kept_mapping
+from storefront.product_files.mapped.mapping import Mapping
+from storefront.product_files.mapped.samples import sample_of
 from storefront.product_files.models import ProductImport
+from storefront.product_files.opening import UnknownTable
 
 log = structlog.get_logger(__name__)
 
@@ -30,6 +34,8 @@ SILENCE = timedelta(minutes=10)
 HEARTBEAT_EVERY = timedelta(seconds=1)
 # How long a cleaned text is cached; afterwards its next view creates it again.
 KEPT_TEXTS = timedelta(days=30)
+# How long a file waits for a mapping of its columns.
+KEPT_UNMAPPED = timedelta(days=7)
 # Limits of the stored report; its counts include everything.
 MAX_PROBLEMS = 1000
 MAX_CHANGES = 200
@@ -40,6 +46,7 @@ GONE = (
     "the service's operator: web processes and workers must use the same file storage."
 )
 UNREADABLE = "The uploaded file cannot be read at the moment. Please upload it again later."
+NOT_MAPPED = "Its columns were not mapped within seven days, so the file was deleted. Nothing was imported."
 WENT_AWAY = "The import was interrupted. Products imported so far are kept. Upload the file again to continue."
 
 
@@ -52,25 +59,13 @@ def run_product_import(shop_id: int, import_id: int, uploaded_from: str = "") ->
     """Import an uploaded file on behalf of its uploader. After an interruption, it can run again from the start:
     products that were imported already exist."""
     row = ProductImport.objects.select_related("shop", "user").filter(shop=shop_id, pk=import_id).first()
-    if row is None or row.has_ended or not row.file:
+    if row is None or row.has_ended or row.needs_mapping or not row.file:
         return
     now, heartbeat = clock.now(), Heartbeat(row)
     heartbeat.record(0)
     try:
         with audit.acting(_uploader(row), place=uploaded_from), local_file(row) as path:
-            report = import_products(
-                shop=row.shop,
-                file=path,
-                format=row.format,
-                source=row.source,
-                encoding=row.encoding,
-                update=row.update,
-                dry_run=row.dry_run,
-                pictures=PictureRequests(row.shop, now, row.pk) if row.fetch_pictures else None,
-                now=now,
-                progress=heartbeat,
-                audit_object=audit.Object("import", row.pk, row.file_name),
-            )
+            report = _report_or_sample(row, path, now, heartbeat)
     except Refusal as refusal:
         _end(row, state=ProductImport.State.FAILED, reason=_sentence(refusal))
     except MemoryError:
@@ -80,7 +75,71 @@ def run_product_import(shop_id: int, import_id: int, uploaded_from: str = "") ->
         log.exception("product_import_failed", product_import=row.pk)
         _end(row, state=ProductImport.State.FAILED, reason=BROKE)
     else:
-        _end(row, state=ProductImport.State.DONE, **_result(report))
+        if isinstance(report, Report):
+            _end(row, state=ProductImport.State.DONE, **_result(report))
+        else:
+            _await_mapping(row, *report)
+
+
+def _await_mapping(row: ProductImport, sample: dict[str, Any], reason: str) -> None:
+    columns = {"state": ProductImport.State.UNMAPPED, "sample": sample, "reason": reason, "heartbeat_at": clock.now()}
+    ProductImport.objects.filter(pk=row.pk, finished_at=None).update(**columns)
+
+
+def _report_or_sample(
+    row: ProductImport, path: Path, now: datetime, heartbeat: "Heartbeat"
+) -> Report | tuple[dict[str, Any], str]:
+    """The import's report. A table of no known format is read by the mapping that the shop keeps for its header row; if
+    it keeps none, nothing is imported, and a sample of the table is returned for the mapping's page, with a sentence
+    about its program if that is known."""
+    try:
+        return _import(row, path, Mapping(**row.mapping) if row.mapping else None, now, heartbeat)
+    except UnknownTable as unknown:
+        if kept := kept_mapping(row.shop, unknown.table.headers):
+            ProductImport.objects.filter(pk=row.pk).update(mapping=kept.as_json())
+            return _import(row, path, kept, now, heartbeat)
+        if sample := sample_of(unknown.table):
+            return sample, unknown.program
+        raise
+
+
+def _import(row: ProductImport, path: Path, mapping: Mapping | None, now: datetime, heartbeat: "Heartbeat") -> Report:
+    return import_products(
+        shop=row.shop,
+        file=path,
+        format=row.format,
+        mapping=mapping,
+        source=row.source,
+        encoding=row.encoding,
+        update=row.update,
+        dry_run=row.dry_run,
+        pictures=PictureRequests(row.shop, now, row.pk) if row.fetch_pictures else None,
+        now=now,
+        progress=heartbeat,
+        audit_object=audit.Object("import", row.pk, row.file_name),
+    )
+
+
+def import_by_mapping(*, row: ProductImport, mapping: Mapping, uploaded_from: str, now: datetime) -> bool:
+    """Keep the mapping for the shop's next file with the same header row, and import the waiting file by it. Returns
+    False if it does not wait any more."""
+    assert row.sample is not None
+    with transaction.atomic():
+        waiting = ProductImport.objects.filter(shop=row.shop, pk=row.pk, state=ProductImport.State.UNMAPPED)
+        if not waiting.update(state=ProductImport.State.WAITING, mapping=mapping.as_json(), sample=None, reason=""):
+            return False
+        keep_mapping(row.shop, row.sample["headers"], mapping, now=now)
+        run_product_import.enqueue(row.shop.pk, row.pk, uploaded_from)
+    return True
+
+
+def give_up_unmapped_imports(*, now: datetime, limit: int) -> int:
+    """Fail imports that have waited too long for a mapping, and delete their files; returns how many."""
+    old = ProductImport.objects.filter(state=ProductImport.State.UNMAPPED, heartbeat_at__lt=now - KEPT_UNMAPPED)
+    rows = list(old.select_related("shop").order_by("id")[:limit])
+    for row in rows:
+        _end(row, state=ProductImport.State.FAILED, sample=None, reason=NOT_MAPPED)
+    return len(rows)
 
 
 def import_stopped(shop_id: int, import_id: int, uploaded_from: str = "", *, reason: str) -> None:

@@ -57,12 +57,30 @@ class ExternalVariantId(models.Model):
         return str(self.external_id)
 
 
+class ColumnMapping(models.Model):
+    """A shop's mapping of the columns of a table, kept for the next file with the same header row."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the header row.")
+    mapping = models.JSONField(help_text='{"columns": {"Header": "member"}, "constants": {}, "weight_unit": "kg", ...}')
+    used_at = models.DateTimeField(help_text="Time of the last import with it.")
+
+    class Meta:
+        app_label = "catalogue"
+        constraints = [models.UniqueConstraint(fields=["shop", "digest"], name="column_mapping_digest")]
+
+    def __str__(self) -> str:
+        return self.digest[:12]
+
+
 class ProductImport(models.Model):
-    """A product file that a merchant uploaded, with the result of its import. The file is deleted afterwards."""
+    """A product file that a merchant uploaded, with the result of its import. The file is deleted afterwards. One of no
+    known format waits, with a sample of its rows, until somebody maps its columns."""
 
     class State(models.TextChoices):
         WAITING = "waiting"
         RUNNING = "running"
+        UNMAPPED = "unmapped", "Needs a mapping"
         DONE = "done"
         FAILED = "failed", "Failed"
 
@@ -70,6 +88,13 @@ class ProductImport(models.Model):
         AUTO = "auto", "Detect automatically"
         WOOCOMMERCE = "woocommerce", "WooCommerce CSV"
         SHOPIFY = "shopify", "Shopify CSV"
+        SQUARESPACE = "squarespace", "Squarespace CSV"
+        WIX = "wix", "Wix CSV"
+        BIGCOMMERCE = "bigcommerce", "BigCommerce CSV"
+        BIGCOMMERCE_V2 = "bigcommerce-v2", "BigCommerce CSV, older export (v2)"
+        SQUARE = "square", "Square CSV"
+        GOOGLE = "google", "Google product feed"
+        MATRIXIFY = "matrixify", "Matrixify"
         NATIVE = "native", "Native (JSON Lines)"
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
@@ -102,6 +127,12 @@ class ProductImport(models.Model):
         default=True,
         help_text="If off, pictures stay where they are and are shown from there.",
     )
+    mapping = models.JSONField(
+        null=True, editable=False, help_text="The mapping of its columns, as in ColumnMapping; null for known formats."
+    )
+    sample = models.JSONField(
+        null=True, editable=False, help_text='{"headers": [...], "rows": [[line, [...]]]}, while it needs a mapping.'
+    )
     state = models.CharField(max_length=10, choices=State, default=State.WAITING, editable=False)
     percent = models.PositiveSmallIntegerField("progress", default=0, editable=False)
     created = models.PositiveIntegerField(default=0, editable=False)
@@ -128,7 +159,7 @@ class ProductImport(models.Model):
         ordering = ["-created_at", "-id"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(state__in=["waiting", "running", "done", "failed"]), name="product_import_state"
+                condition=Q(state__in=["waiting", "running", "unmapped", "done", "failed"]), name="product_import_state"
             )
         ]
         indexes = [models.Index(fields=["shop", "created_at"]), models.Index(fields=["state", "heartbeat_at"])]
@@ -139,6 +170,10 @@ class ProductImport(models.Model):
     @property
     def has_ended(self) -> bool:
         return self.state in (self.State.DONE, self.State.FAILED)
+
+    @property
+    def needs_mapping(self) -> bool:
+        return self.state == self.State.UNMAPPED
 
     @property
     def awaits_pictures(self) -> bool:

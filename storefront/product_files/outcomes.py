@@ -52,6 +52,8 @@ def sort(parsed: ParsedProduct, match: Match, outcome: Outcome, *, update: bool)
         parsed = parsed.if_variable or parsed
     if match.conflict:
         outcome.conflicts.append((parsed, match.conflict))
+    elif match.product and parsed.reason_to_keep:
+        outcome.skipped.append((parsed, parsed.reason_to_keep))
     elif update and match.product and waits(parsed, match):
         outcome.pending.append((parsed, match))
     elif parsed.problems and not match.variant and (update or not match.product):

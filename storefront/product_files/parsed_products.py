@@ -205,7 +205,8 @@ class ParsedProduct(CompactPickle):
     `slug` is the one that the product gets if it is new. `related_names` holds the names of brand, vendor, shipping
     origin and tax class; None removes it. `if_new` are fields that only a new product gets, where `fields` lack them.
     `rows` are the packed rows of a new product, which replace its other values (`new_rows.with_new_rows`).
-    `refusal_if_new` is the reason why the product cannot be created, if it can only update an existing one.
+    `refusal_if_new` is the reason why the product cannot be created, if it can only update an existing one, and
+    `reason_to_keep` the one why an existing product stays as it is.
 
     Rows that do not state whether they are a product or a variant are read as both. `as_variant` is the reading as one
     variant of a product that the file does not name; `if_variable` that as variants of the product that the file names,
@@ -243,6 +244,7 @@ class ParsedProduct(CompactPickle):
     as_variant: "ParsedProduct | None" = None
     if_variable: "ParsedProduct | None" = None
     problems: list[Problem] = field(default_factory=list)
+    reason_to_keep: str = ""
     warnings: list[Problem] = field(default_factory=list)
     # Warnings if the product is new, and those if it is updated, of which a report has one for each column.
     new_warnings: list[Problem] = field(default_factory=list)

@@ -110,7 +110,7 @@ def read_numbers(table: Table, columns: ColumnIndex, names: Iterable[str]) -> No
     """Detect from the file's first rows whether the numbers in these columns have a decimal comma."""
     positions = [columns.index[name] for name in names if name in columns]
     rows = (row for row in islice(table.rows(), SAMPLE_ROWS) if isinstance(row, Row))
-    found = number_format(row.values[position] for row in rows for position in positions)
+    found = number_format(row.values[each] for row in rows for each in positions if each not in row.exact)
     if found.has_comma:
         table.comma_columns = positions
     if found.note:

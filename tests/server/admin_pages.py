@@ -57,6 +57,7 @@ PAGES: dict[str, dict[str, str]] = {
         "add": "om",
         "download_report": "omr",
         "retry_pictures": "om",
+        "map_columns": "om",
         "export_native": "omr",
         "export_woocommerce": "omr",
         "export_shopify": "omr",

@@ -27,7 +27,11 @@ from storefront.orders.file_sweeps import delete_unused_files, give_added_files
 from storefront.payments.accounts import delete_replaced
 from storefront.payments.jobs import ask_providers, delete_old_drafts, end_expired_drafts, pay_back_refunds
 from storefront.privacy.jobs import delete_old_requests, resume_silent_requests
-from storefront.product_files.jobs import delete_old_cleaned_texts, give_up_silent_imports
+from storefront.product_files.jobs import (
+    delete_old_cleaned_texts,
+    give_up_silent_imports,
+    give_up_unmapped_imports,
+)
 from storefront.server.worker.tasks import requeue_lost_tasks
 from storefront.shops.handover import delete_expired_codes
 from storefront.shops.idempotency import delete_expired_answers
@@ -100,6 +104,7 @@ DATABASE_SWEEPS = [
     Sweep("replaced settings of providers", timedelta(hours=1), delete_replaced),
     Sweep("abandoned checkouts", timedelta(hours=1), delete_abandoned_checkouts),
     Sweep("interrupted imports", timedelta(minutes=1), give_up_silent_imports),
+    Sweep("imports without a mapping", timedelta(hours=1), give_up_unmapped_imports),
     Sweep("interrupted exports", timedelta(minutes=1), give_up_silent_exports),
     Sweep("old exports", timedelta(minutes=10), delete_old_exports),
     Sweep("interrupted data requests", timedelta(minutes=1), resume_silent_requests),

@@ -13,6 +13,7 @@ from storefront.kit import clock
 from storefront.kit.files.spreadsheets import escape_formula
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.importing import import_products
+from storefront.product_files.mapped.mapping import from_toml
 from storefront.product_files.opening import FORMATS
 from storefront.product_files.parsed_products import REPORT_COLUMNS, Problem, report_row
 from storefront.server.command import Command as Base
@@ -28,13 +29,25 @@ class Command(Base):
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_shop_argument(parser)
         parser.add_argument(
-            "file", type=Path, metavar="FILE", help="a product file: WooCommerce CSV, Shopify CSV or native JSON Lines"
+            "file",
+            type=Path,
+            metavar="FILE",
+            help="a product file: native JSON Lines, or CSV or Excel (.xlsx) of a program or of your own",
         )
         parser.add_argument(
             "--format", choices=FORMATS, default="auto", help="file format (default: detected from the file)"
         )
         parser.add_argument(
             "--encoding", default="", metavar="NAME", help="such as windows-1251 (default: detected from the file)"
+        )
+        parser.add_argument(
+            "--sheet", default="", metavar="NAME", help="sheet of a workbook (default: the first one with a header)"
+        )
+        parser.add_argument(
+            "--map",
+            type=Path,
+            metavar="FILE.toml",
+            help="which column is which member of a product, for a table of no known format",
         )
         parser.add_argument(
             "--source",
@@ -61,8 +74,12 @@ class Command(Base):
             help="leave pictures at their addresses (default: the worker fetches them)",
         )
 
-    def handle(self, *, shop, file, format, encoding, source, report, update, dry_run, no_pictures, **_options) -> None:
-        found, now = find_shop(shop), clock.now()
+    def handle(
+        self, *, shop, file, format, encoding, sheet, map, source, report, update, dry_run, no_pictures, **_options
+    ) -> None:
+        if map and format != "auto":
+            raise CommandError("With --map, the format is that of the mapping; leave out --format.", returncode=2)
+        found, now, mapping = find_shop(shop), clock.now(), from_toml(map) if map else None
         with progress_bar() as progress, _written_report(report) as write_row:
             task = progress.add_task(file.name, total=None)
 
@@ -76,6 +93,8 @@ class Command(Base):
                 shop=found,
                 file=file,
                 format=format,
+                sheet=sheet,
+                mapping=mapping,
                 source=source,
                 encoding=encoding,
                 update=update,

@@ -6,7 +6,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("catalogue", "0002_search_index"),
+        ("catalogue", "0004_old_slugs"),
     ]
 
     operations = [
