@@ -15,17 +15,21 @@ from storefront.catalogue.digital_files import store_file
 from storefront.catalogue.models import Product
 from storefront.content.models import Looks
 from storefront.exports.actions import start_export
-from storefront.orders.models import Order
+from storefront.kit import clock
+from storefront.kit.queues import MAILS
+from storefront.orders.jobs import send_order_confirmation
+from storefront.orders.models import Order, OrderMail
 from storefront.product_files.jobs import run_product_import
 from storefront.product_files.models import ProductImport
 from storefront.server.metrics.database import read
 from storefront.shops import quotas
-from storefront.shops.mail import message, send
+from storefront.shops.mail import WAITS, message, send
 from storefront.shops.models import QuotaUse
 from storefront.shops.quotas import QuotaReached
 from tests.catalogue.factories import make_category, make_product
 from tests.checkout.shopper import Shopper
 from tests.factories.apps import install
+from tests.orders.factories import make_order
 from tests.pictures.hosts import drawn, fetch_waiting, picture_host, requested, state_of, take_up_all
 from tests.product_files.test_admin_imports import upload
 from tests.races import run_concurrently
@@ -108,6 +112,21 @@ def test_mails_beyond_the_quota_wait_for_the_next_hour(shop, other_shop, quota):
     assert waiting.args_kwargs["args"] == [shop.pk, 1, 0]
     assert waiting.run_after == QuotaUse.objects.get(shop=shop).since + timedelta(hours=1)
     assert waiting.run_after.minute == 0
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_orders_mail_that_waits_has_not_failed(shop, quota):
+    """Not even at the last try: the order's timeline would say that its customer got nothing."""
+    quota(mails=1)
+    order = make_order(shop)
+    quotas.use("mails", shop_id=shop.pk, now=clock.now())
+    send_order_confirmation.call(shop.pk, order.pk, len(WAITS))
+    assert (len(mail.outbox), OrderMail.objects.count()) == (0, 0)
+    quota(mails=2)
+    waiting = DBTaskResult.objects.filter(queue_name=MAILS).latest("run_after")
+    send_order_confirmation.call(*waiting.args_kwargs["args"])
+    assert len(mail.outbox) == 1
+    assert OrderMail.objects.get(shop=shop).sent_at is not None
 
 
 @pytest.mark.django_db(transaction=True)
