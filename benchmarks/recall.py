@@ -99,6 +99,8 @@ def main(folder: str) -> None:
         from django.core.management import call_command
 
         django.setup()
+        from storefront.product_files.encodings import UnreadableFile
+
         call_command("migrate", verbosity=0)
         shares: dict[str, list[float]] = defaultdict(list)
         for number, path in enumerate(sorted(Path(folder).glob("*.csv"))):
@@ -108,6 +110,8 @@ def main(folder: str) -> None:
             call_command("createshop", domain=domain, name="Recall", base_url=base_url)
             try:
                 call_command("importproducts", str(path), shop=domain, no_pictures=True)
+            except UnreadableFile as error:
+                print(f"  left out: {error}")
             except SystemExit:
                 # Some rows are refused. The others count.
                 pass

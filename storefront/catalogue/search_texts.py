@@ -137,10 +137,9 @@ def _section(text: str, language: str | None, *, with_pairs: bool = False) -> st
         missing: Set[str] = runs(unaccented(text))
     else:
         stems = _stems_of_language(language)
-        if with_pairs:
-            written.update([pair.replace(" ", "") for pair in _PAIR.findall(text)])
+        pairs = {pair.replace(" ", "") for pair in _PAIR.findall(section)} if with_pairs else set()
         # Without a loop: this is a sixth of the time that reading a product takes.
-        missing = set().union(*map(stems.__getitem__, written))
+        missing = pairs.union(*map(stems.__getitem__, written | pairs))
     missing = missing - tokens
     return " ".join([section, *sorted(missing)]) if missing else section
 
