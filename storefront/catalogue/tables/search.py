@@ -88,8 +88,8 @@ class TextChange(models.Model):
 
 
 class AwaitedTexts(models.Model):
-    """The shop's new products between two ids, both included, whose search texts an import writes next
-    (`catalogue.awaited_texts`)."""
+    """The shop's products between two ids, both included, whose search texts an import writes next, or the worker after
+    a migration (`catalogue.awaited_texts`)."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     first_product = models.BigIntegerField()
