@@ -46,6 +46,8 @@ def plural(word: str, _: Random) -> str:
         return word + "es"
     if word.endswith("ies"):
         return word[:-3] + "y"
+    if re.search("(ss|x|z|ch|sh)es$", word):
+        return word[:-2]
     if word.endswith("s"):
         return word[:-1] if word[-2] not in "iu" else word
     return word[:-1] + "ies" if re.search("[^aeiou]y$", word) else word + "s"

@@ -161,7 +161,8 @@ def test_what_was_folded_stays_the_same(text, language):
     made = search_text(language=language, name=text, description=text)
     assert made == search_text(language=language, name=text, description=text)
     assert folded(folded(text)) == folded(text)
-    assert MARKUP not in text.split() and made.text.count(MARKUP) <= 1
+    assert MARKUP not in text.split()
+    assert made.text.count(MARKUP) <= 1
 
 
 def test_the_language_of_the_shop_counts_with_and_without_accents(db):
