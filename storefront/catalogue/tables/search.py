@@ -28,7 +28,8 @@ class SearchWord(models.Model):
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
     word = models.CharField(max_length=40)
-    # The first and the last two letters, without accents. A single mistake in a word of four letters leaves one of them right.
+    # The first and the last two letters, without accents. A single mistake in a word of four letters leaves one of them
+    # right.
     head = models.CharField(max_length=2)
     tail = models.CharField(max_length=2)
 
