@@ -22,7 +22,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-MAX_TRIED = 250
+MAX_TRIED = 1000
 # For a letter that is wrong, and for endings.
 MIN_LETTERS = 5
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")

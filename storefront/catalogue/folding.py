@@ -55,6 +55,11 @@ def casefolded(text: str) -> str:
     return text.lower() if text.isascii() else unicodedata.normalize("NFC", text).casefold()
 
 
+def has_nothing_to_fold(text: str) -> bool:
+    """Returns True if a casefolded text is surely the same without accents, hyphens and apostrophes."""
+    return text.isascii() and "-" not in text and "'" not in text and "`" not in text
+
+
 def unaccented(text: str) -> str:
     """A casefolded text without accents, with one kind of hyphen and of apostrophe."""
     return text if text.isascii() and "`" not in text else text.translate(_PLAIN)
@@ -66,8 +71,8 @@ def unjoined(text: str) -> str:
 
 
 def joined(text: str) -> str:
-    """The text without hyphens and apostrophes, with its accents. The text itself if it has none."""
-    return _ANY_JOINER.sub("", text) if _ANY_JOINER.search(text) else text
+    """The text without hyphens and apostrophes, with its accents."""
+    return _ANY_JOINER.sub("", text)
 
 
 def folded(text: str) -> str:

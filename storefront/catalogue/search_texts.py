@@ -12,15 +12,25 @@ entities. The API finds them too, the shop's pages do not.
 
 import html
 import re
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import Stemmer
 
 from storefront.catalogue import rules
-from storefront.catalogue.folding import casefolded, folded, folded_word, joined, runs, unaccented, unjoined
+from storefront.catalogue.folding import (
+    casefolded,
+    folded,
+    folded_word,
+    has_nothing_to_fold,
+    joined,
+    runs,
+    unaccented,
+    unjoined,
+)
 from storefront.shops.languages import STEMMERS
 
 # White space, so that no search word contains one.
@@ -31,9 +41,6 @@ MARKUP = "\x1f"
 _WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{rules.MARKS}]){{2,39}}")
 # Same matches in an ASCII text, three times as fast.
 _ASCII_WORD = re.compile("[a-zA-Z]{3,40}")
-# Two words that people also write as one: one of them is a letter, or both are short.
-_LETTER = r"[^\W\d_]"
-_PAIR = re.compile(rf"(?<!\S)(?=({_LETTER}{{1,3}} {_LETTER}{{1,3}}|{_LETTER} {_LETTER}+|{_LETTER}+ {_LETTER})(?!\S))")
 # No `<` of a sum or a heart.
 _TAG = re.compile(r"<[a-zA-Z/!?][^<>]*>")
 # Bounded, since Python refuses numbers of thousands of digits.
@@ -92,15 +99,16 @@ def search_text(
         skus.append(variant_sku)
         others += [variant, *_texts(option_values.values())]
     read = _TAG.sub(" ", description) if "<" in description else description
-    named, other = _joined([name]), _joined(others)
+    named, other = _spaced(name), _joined(others)
     sections = [
         _section(named, language, with_pairs=True),
-        _section(_joined(skus), None),
+        _numbers(_joined(skus)),
         _section(other, language, with_pairs=True),
-        _section(_joined([read]), language),
+        _section(_spaced(read), language),
     ]
     text = "".join([f" {section} {end}" for section, end in zip(sections, _ENDS, strict=True)])
-    written = [value for value in (name, *skus, *others, read) if "&" in value and _decoded(value) != value]
+    values = [name, *skus, *others, read]
+    written = [value for value in values if _decoded(value) != value] if "&" in "".join(values) else []
     if read != description:
         written.append(description)
     if written and (markup := sorted(set(folded(" ".join(written)).split()).difference(text.split()))):
@@ -118,8 +126,8 @@ def _words(text: str) -> list[str]:
 
 def _spellings(text: str) -> frozenset[str]:
     """The words of a casefolded text, also as if they had no hyphens and apostrophes."""
-    without = joined(text)
-    return frozenset(_words(text) if without is text else [*_words(text), *_words(without)])
+    words = _words(text)
+    return frozenset(words if has_nothing_to_fold(text) else [*words, *_words(joined(text))])
 
 
 def stem_of(word: str, language: str) -> str:
@@ -129,26 +137,41 @@ def stem_of(word: str, language: str) -> str:
     return Stemmer.Stemmer(stemmer, maxCacheSize=0).stemWord(word) if stemmer else word
 
 
-def _section(text: str, language: str | None, *, with_pairs: bool = False) -> str:
+def _section(text: str, language: str, *, with_pairs: bool = False) -> str:
     """The casefolded text folded, and what else it is found by."""
     section = unjoined(unaccented(text))
-    tokens, written = set(section.split(" ")), set(text.split(" "))
-    if language is None:
-        missing: Set[str] = runs(unaccented(text))
-    else:
-        stems = _stems_of_language(language)
-        pairs = {pair.replace(" ", "") for pair in _PAIR.findall(section)} if with_pairs else set()
-        # Without a loop: this is a sixth of the time that reading a product takes.
-        missing = pairs.union(*map(stems.__getitem__, written | pairs))
-    missing = missing - tokens
+    words = section.split(" ")
+    tokens = set(words)
+    written = tokens if section is text else set(text.split(" "))
+    pairs = _pairs(words) if with_pairs else set()
+    # Without a loop: this is a sixth of the time that reading a product takes.
+    missing = pairs.union(*map(_stems_of_language(language).__getitem__, written | pairs)) - tokens
     return " ".join([section, *sorted(missing)]) if missing else section
+
+
+def _numbers(text: str) -> str:
+    """Casefolded SKUs folded. They have no stems."""
+    plain = unaccented(text)
+    return " ".join([unjoined(plain), *sorted(runs(plain))])
+
+
+def _pairs(words: list[str]) -> set[str]:
+    """Pairs of words that people also write as one: one of them is a letter, or both are short."""
+    return {
+        first + second
+        for first, second in pairwise(words)
+        if (len(first) == 1 or len(second) == 1 or (len(first) < 4 and len(second) < 4))
+        and first.isalpha()
+        and second.isalpha()
+    }
 
 
 def _stems(token: str, language: str) -> tuple[str, ...]:
     """What a text without white space is found by, but for the text itself, folded: stems with and without regard to
     accents, as searches may have none; hyphens and apostrophes that folding drops."""
-    without = joined(token)
-    words = {*_words(token), *_words(without)}
+    if has_nothing_to_fold(token):
+        return tuple({stem_of(word, language) for word in _words(token)} - {token})
+    words = {*_words(token), *_words(joined(token))}
     found = {unaccented(stem_of(word, language)) for word in words}
     if not token.isascii():
         found.update([unaccented(stem_of(unaccented(word), language)) for word in words])
@@ -183,8 +206,12 @@ def _stems_of_language(language: str) -> _KnownStems:
 
 def _joined(values: list[str]) -> str:
     """The values casefolded in one line, each once, in an order that does not depend on how they were read."""
-    found = {" ".join(casefolded(_decoded(value)).split()) for value in values if value}
+    found = {_spaced(value) for value in values if value}
     return " ".join(sorted(found)) if len(found) > 1 else "".join(found)
+
+
+def _spaced(text: str) -> str:
+    return " ".join(casefolded(_decoded(text)).split())
 
 
 def _texts(values: Any) -> list[str]:

@@ -5,7 +5,7 @@ shop lists matches it, so that words of drafts and of hidden products stay unkno
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from heapq import nsmallest
 from itertools import product
@@ -23,7 +23,7 @@ from storefront.listing.queries import ProductFilters
 from storefront.shops.models import Shop
 
 # Searches with more words are not corrected. Of a word, the nearest few are tried, and of a search a few corrections.
-MAX_WORDS, MAX_NEAREST, MAX_CORRECTIONS = 4, 5, 5
+MAX_WORDS, MAX_NEAREST, MAX_CORRECTIONS = 4, 3, 4
 # Words with fewer letters are too near to too many others.
 MIN_LETTERS = 3
 # From this number of letters on, two mistakes are corrected, else one.
@@ -34,59 +34,40 @@ MAX_COMPARED = 20_000
 
 def nearest_spelling(shop: Shop, filters: ProductFilters, *, now: datetime) -> str | None:
     """The words that those of `filters` probably mean, such as `blue blanket` for `blue blankit`, if a list with these
-    filters is empty: of equally near ones those that find most. None if nothing is near, or if it is the other filters
-    that leave nothing."""
+    filters is empty. None if nothing is near, or if it is the other filters that leave nothing."""
     words = [word.text for word in search_words(filters.q, shop.language)]
     if not 0 < len(words) <= MAX_WORDS or "\0" in filters.q:
         return None
     by_words = ProductFilters(q=filters.q, for_shoppers=filters.for_shoppers)
-    if replace(filters, sort=None, members=None, with_subcategories=False) != by_words and _total(shop, by_words, now):
+    if replace(filters, sort=None, members=None, with_subcategories=False) != by_words and _finds(shop, by_words, now):
         return None
     known = _similar(shop, words)
     near = [_nearest(word, known) for word in words]
-    corrections = nsmallest(MAX_CORRECTIONS + 1, product(*near), key=lambda chosen: sum(each.cost for each in chosen))
-    best, most, least = None, 0, 0
+    corrections = nsmallest(MAX_CORRECTIONS + 1, product(*near), key=lambda chosen: sum(cost for cost, _ in chosen))
     for chosen in corrections:
-        corrected = [each.word for each in chosen]
-        mistakes = sum(each.mistakes for each in chosen)
-        if best and mistakes > least:
-            break
-        if corrected != words and (total := _total(shop, replace(by_words, q=" ".join(corrected)), now)) > most:
-            best, most, least = " ".join(corrected), total, mistakes
-    return best
+        corrected = [word for _, word in chosen]
+        if corrected != words and _finds(shop, replace(by_words, q=" ".join(corrected)), now):
+            return " ".join(corrected)
+    return None
 
 
-def _total(shop: Shop, filters: ProductFilters, now: datetime) -> int:
-    return queries.product_page(shop, filters, page=1, per_page=1, now=now).total
+def _finds(shop: Shop, filters: ProductFilters, now: datetime) -> bool:
+    return queries.product_page(shop, filters, page=1, per_page=1, now=now).total > 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Near:
-    """A word that another may mean. `difference` is below one: how much the beginnings differ."""
-
-    word: str
-    mistakes: int
-    difference: float
-
-    @property
-    def cost(self) -> float:
-        return self.mistakes + self.difference
-
-
-def _nearest(word: str, known: Sequence[str]) -> list[_Near]:
-    """The nearest of the known words without regard to accents. The word itself is among them, so that other words of
-    the search can be the wrong ones."""
+def _nearest(word: str, known: Sequence[str]) -> list[tuple[float, str]]:
+    """The nearest of the known words, each with how far it is: the number of mistakes, and below one how much the
+    beginnings differ, both without accents. The word itself is among them, so that other words of the search can be the
+    wrong ones."""
     mistakes = _mistakes(word)
     plain = [unaccented(each) for each in known]
     found = process.extract(word, plain, scorer=OSA.distance, score_cutoff=mistakes, limit=None)
-    near = (
-        _Near(known[at], int(distance), JaroWinkler.distance(word, other))
-        for other, distance, at in found
-        if other != word
+    costs = (
+        (distance + JaroWinkler.distance(word, other), known[at]) for other, distance, at in found if other != word
     )
     # An unknown one is farther than any: it is tried as long as another word is corrected, and alone it finds nothing.
-    own = _Near(word, 0 if word in plain else mistakes + 2, 0)
-    return [own, *nsmallest(MAX_NEAREST, near, key=lambda each: (each.cost, each.word))]
+    own = 0.0 if word in plain else mistakes + 2.0
+    return [(own, word), *nsmallest(MAX_NEAREST, costs)]
 
 
 def _mistakes(word: str) -> int:

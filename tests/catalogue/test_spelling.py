@@ -60,15 +60,6 @@ def test_tells_nothing_of_drafts_hidden_products_and_other_shops(shop, products,
     assert nearest(shop, q) is None
 
 
-def test_of_equally_near_words_the_one_with_most_products_is_meant(shop, other_shop):
-    for number in range(3):
-        make_product(shop, "Brands", slug=f"b{number}")
-    make_product(shop, "Bands")
-    for number in range(5):
-        make_product(other_shop, "Bands", slug=f"b{number}")
-    assert nearest(shop, "biands") == "brands"
-
-
 def test_accents_do_not_count_as_mistakes_and_are_shown(shop):
     make_product(shop, "Câmara de bebé")
     assert nearest(shop, "camera beve") == "câmara bebé"
