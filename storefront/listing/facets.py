@@ -79,9 +79,9 @@ class Facets:
 def facets_of(
     shop: Shop, filters: ProductFilters, chosen: Chosen, *, categories: Collection[Category] = (), now: datetime
 ) -> Facets:
-    """The list of `filters`, of which only `q` and `category` count, narrowed down by what is chosen. `categories` are
-    those to count."""
-    matches = match_ids(shop, filters.q, now=now) if filters.q else None
+    """The list of `filters`, of which only `q`, `for_shoppers` and `category` count, narrowed down by what is chosen.
+    `categories` are those to count."""
+    matches = match_ids(shop, filters.q, for_shoppers=filters.for_shoppers, now=now) if filters.q else None
     branch = _branches(shop, filters.category, categories)
     named = _brand_ids(shop, chosen.brands)
     index = index_of(shop)

@@ -68,7 +68,7 @@ def narrowed_page(
     """One page of those products of a list that have these ids, all of which the list has (`facets.facets_of`)."""
     if len(ids) <= page_sql.MAX_IDS:
         q = filters.q if filters.sort == RELEVANCE else ""
-        few = ProductFilters(q=q, sort=filters.sort, ids=tuple(ids))
+        few = ProductFilters(q=q, for_shoppers=filters.for_shoppers, sort=filters.sort, ids=tuple(ids))
         return product_page(shop, few, page=page, per_page=per_page, now=now)
     sort = None if filters.sort == RELEVANCE else filters.sort
     listing = _listing(shop, ProductFilters(sort=sort), now)
@@ -77,9 +77,9 @@ def narrowed_page(
     return ProductPage([records.with_media_urls(shop, row[0]) for row in rows], len(ids))
 
 
-def match_ids(shop: Shop, q: str, *, now: datetime) -> BitMap64 | None:
+def match_ids(shop: Shop, q: str, *, for_shoppers: bool = False, now: datetime) -> BitMap64 | None:
     """The ids of the products that a search finds, whatever their dates; None if it has no words, and finds all."""
-    listing = _listing(shop, ProductFilters(q=q), now)
+    listing = _listing(shop, ProductFilters(q=q, for_shoppers=for_shoppers), now)
     return BitMap64() if listing is None else listing.match_ids()
 
 

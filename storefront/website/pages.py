@@ -200,6 +200,7 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
     page = _page_number(request.GET.get("page", "1"))
     filters = ProductFilters(
         q=search,
+        for_shoppers=True,
         category=category.slug if category else None,
         with_subcategories=True,
         sort=sort or (RELEVANCE if search else None),
