@@ -160,14 +160,11 @@ def _units(variants: Sequence[tuple], added: int, listed: Mapping[str, tuple[tup
     units = []
     for cents, reduced, sells, option_values, _ in variants:
         chosen = _option_values(option_values)
-        # A variant without a value of a name that variants have has any of them.
-        open_values = [
-            (name, value)
-            for name, (values, is_variation) in listed.items()
-            if not (is_variation and chosen.get(name))
-            for value in values
-        ]
-        values = frozenset((_key(name), _key(value)) for name, value in (*chosen.items(), *open_values))
+        values = _pairs(option_values)
+        for name, (listed_values, is_variation) in listed.items():
+            # A variant without a value of a name that variants have has any of them.
+            if not (is_variation and chosen.get(name)):
+                values |= _pairs_of(name, listed_values)
         units.append(Unit(cents + added, bool(sells), bool(reduced), values))
     units = list(dict.fromkeys(units))
     return units if _ways(units) > 1 else []
@@ -183,6 +180,17 @@ def _ways(units: Sequence[Unit]) -> int:
         some = frozenset.union(*(unit.values for unit in units))
         differing += len({name for name, _ in some - frozenset.intersection(*(unit.values for unit in units))})
     return differing
+
+
+# Many variants and products have the same.
+@lru_cache(4096)
+def _pairs(option_values: str) -> frozenset[tuple[str, str]]:
+    return frozenset((_key(name), _key(value)) for name, value in _option_values(option_values).items())
+
+
+@lru_cache(4096)
+def _pairs_of(name: str, values: tuple[str, ...]) -> frozenset[tuple[str, str]]:
+    return frozenset((_key(name), _key(value)) for value in values)
 
 
 def _key(text: str) -> str:

@@ -6,7 +6,7 @@ has the sets of their first variants, slot 1 those of their second, and so on. S
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pyroaring import BitMap64
@@ -32,15 +32,21 @@ class Slot:
         known = self.values.get(name)
         return BitMap64.union(BitMap64(), *(known[value] for value in values if value in known) if known else ())
 
-    def add(self, id: int, unit: Unit) -> None:
-        self.products.add(id)
-        if unit.sells:
-            self.in_stock.add(id)
-        if unit.on_sale:
-            self.on_sale.add(id)
-        self.prices[unit.cents].add(id)
-        for name, value in unit.values:
-            self.values.setdefault(name, defaultdict(BitMap64))[value].add(id)
+    def add(self, units: Mapping[int, Unit]) -> None:
+        """Add products by their id, all of a set at once."""
+        self.products.update(units)
+        self.in_stock.update(id for id, unit in units.items() if unit.sells)
+        self.on_sale.update(id for id, unit in units.items() if unit.on_sale)
+        prices: defaultdict[int, list[int]] = defaultdict(list)
+        having: defaultdict[frozenset[tuple[str, str]], list[int]] = defaultdict(list)
+        for id, unit in units.items():
+            prices[unit.cents].append(id)
+            having[unit.values].append(id)
+        for cents, ids in prices.items():
+            self.prices[cents].update(ids)
+        for pairs, ids in having.items():
+            for name, value in pairs:
+                self.values.setdefault(name, defaultdict(BitMap64))[value].update(ids)
 
     def remove(self, gone: BitMap64) -> None:
         for each in (self.products, self.in_stock, self.on_sale):
@@ -60,15 +66,17 @@ class Slots:
     def __iter__(self) -> Iterator[Slot]:
         return iter(self._slots)
 
-    def add(self, rows: Iterable[FacetRow], is_filter: Callable[[str], bool]) -> None:
+    def add(self, rows: Collection[FacetRow], is_filter: Callable[[str], bool]) -> None:
         """Add these products, without attributes that are no filters."""
+        by_slot: list[dict[int, Unit]] = []
         for row in rows:
-            if not row.units:
-                continue
-            self.products.add(row.id)
-            self._slots += (Slot() for _ in range(len(row.units) - len(self._slots)))
-            for slot, unit in zip(self._slots, row.units, strict=False):
-                slot.add(row.id, unit)
+            by_slot += ({} for _ in range(len(row.units) - len(by_slot)))
+            for units, unit in zip(by_slot, row.units, strict=False):
+                units[row.id] = unit
+        self._slots += (Slot() for _ in range(len(by_slot) - len(self._slots)))
+        self.products.update(row.id for row in rows if row.units)
+        for slot, units in zip(self._slots, by_slot, strict=False):
+            slot.add(units)
         for slot in self._slots:
             for name in [name for name in slot.values if not is_filter(name)]:
                 del slot.values[name]
