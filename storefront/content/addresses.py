@@ -12,7 +12,7 @@ from storefront.shops.models import Shop
 
 
 class WrongAddress(ValueError):
-    """What is wrong with an address, as a sentence."""
+    """The reason, as a sentence, why an address cannot be used."""
 
 
 def normal_path(path: str) -> str:

@@ -45,7 +45,7 @@ def lock(shop: Shop) -> None:
 
 
 def flattened(targets: Mapping[str, str]) -> dict[str, str]:
-    """These targets by path, each led on to where it ends. Raises Loop."""
+    """Returns the targets by path, each led on to where it ends. Raises Loop."""
     ends: dict[str, str] = {}
     for start in targets:
         passed: list[str] = []
