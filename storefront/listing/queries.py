@@ -13,7 +13,8 @@ from django.db.models import Q, QuerySet
 from pyroaring import BitMap64
 
 from storefront.catalogue import records, rules
-from storefront.catalogue.models import Product
+from storefront.catalogue.models import Category, Product
+from storefront.catalogue.old_slugs import moved_row
 from storefront.catalogue.records import Record
 from storefront.kit.sql import fetch
 from storefront.listing import page_sql, sql
@@ -90,22 +91,24 @@ def first_products(shop: Shop, filters: ProductFilters, *, count: int, now: date
 
 
 def product_record(shop: Shop, id_or_slug: str, *, now: datetime) -> Record | None:
-    """A published product by id, else by slug, with its categories, variants and options."""
+    """A published product by id, else by slug, else by an old slug, with its categories, variants and options."""
     found = product_json(shop, id_or_slug, now=now)
     return None if found is None else orjson.loads(found.json)
 
 
 @dataclass(frozen=True)
 class Found:
-    """JSON of the catalogue, and the next moment at which a date changes it, if any."""
+    """JSON of the catalogue, the next moment at which a date changes it, if any, and the present slug of a record that
+    was found by an old one."""
 
     json: str
     until: datetime | None
+    moved_to: str | None = None
 
 
 def product_json(shop: Shop, id_or_slug: str, *, now: datetime, members: frozenset[str] | None = None) -> Found | None:
     """The same as JSON, with these members alone if they are given."""
-    return _by_id_or_slug(partial(sql.product, members=members), shop, id_or_slug, now=now)
+    return _by_key(partial(sql.product, members=members), shop, Product, id_or_slug, now=now)
 
 
 def categories_json(shop: Shop, *, now: datetime) -> Found:
@@ -117,8 +120,8 @@ def categories_json(shop: Shop, *, now: datetime) -> Found:
 
 
 def category_json(shop: Shop, id_or_slug: str, *, now: datetime) -> Found | None:
-    """One category that is shown, by id, else by slug, with `products_count` (R-CAT-35)."""
-    return _by_id_or_slug(sql.category, shop, id_or_slug, now=now)
+    """One category that is shown, by id, else by slug, else by an old slug, with `products_count` (R-CAT-35)."""
+    return _by_key(sql.category, shop, Category, id_or_slug, now=now)
 
 
 def _listing(shop: Shop, filters: ProductFilters, now: datetime) -> Listing | None:
@@ -145,14 +148,25 @@ def _next(stored: Iterable[Any], now: datetime) -> datetime | None:
     return min((at for at in map(as_utc, filter(None, stored)) if at > now), default=None)
 
 
-def _by_id_or_slug(statement: Callable[[str], str], shop: Shop, id_or_slug: str, *, now: datetime) -> Found | None:
-    """A record by id if the key consists of digits (R-CAT-27), else or if there is none by slug. A key that can be
-    neither is not looked up."""
+def _by_key(
+    statement: Callable[[str], str],
+    shop: Shop,
+    model: type[Product] | type[Category],
+    id_or_slug: str,
+    *,
+    now: datetime,
+) -> Found | None:
+    """A record by id if the key consists of digits (R-CAT-27), else or if there is none by slug, else by a slug that it
+    had before (R-CAT-42). A key that can be none of them is not looked up."""
     params = {"shop": shop.pk, "now": _moment(now), "key": rules.as_id(id_or_slug)}
     found = database_fetch(statement("id"), params) if params["key"] is not None else []
+    moved_to = None
     if not found and len(id_or_slug) <= rules.MAX_SLUG_LENGTH and "\0" not in id_or_slug:
         found = database_fetch(statement("slug"), params | {"key": id_or_slug})
+        if not found and (moved := moved_row(shop, model, id_or_slug)):
+            id, moved_to = moved
+            found = database_fetch(statement("id"), params | {"key": id})
     if not found:
         return None
     ((text, *dates),) = found
-    return Found(records.with_media_urls(shop, text), _next(dates, now))
+    return Found(records.with_media_urls(shop, text), _next(dates, now), moved_to)
