@@ -3,7 +3,7 @@
     make recall FILES=../shared/data        # or: python -m benchmarks.recall FOLDER
 
 Each product file of the folder becomes a shop, in a database of its own that is removed afterwards. Of the words of its
-products' names, at most MAX_TRIED for each kind are typed as the kind says. A search finds a share of the published
+products' names, at most MAX_TRIED for each kind are typed in its way. A search finds a share of the published
 products whose names have the word; one that finds nothing is tried with its nearest spelling, as the shop's pages do. A
 kind's recall is the mean of these shares.
 

@@ -206,13 +206,8 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
     shop, now = request.shop, request.now
     sort = _sort(request)
     page = _page_number(request.GET.get("page", "1"))
-    filters = ProductFilters(
-        q=search,
-        for_shoppers=True,
-        category=category.slug if category else None,
-        with_subcategories=True,
-        sort=sort or (RELEVANCE if search else None),
-    )
+    slug, order = category.slug if category else None, sort or (RELEVANCE if search else None)
+    filters = ProductFilters(q=search, for_shoppers=True, category=slug, with_subcategories=True, sort=order)
     given = read_filters(request.GET, with_price=_sees_list_prices(request))
     below = queries.subcategories(shop, category) if category else queries.main_categories(shop)
     filters, facets, corrected = _narrowed(shop, filters, given, below, now)
