@@ -98,6 +98,7 @@ LEAVING = {
 }
 ELSEWHERE = {
     "shops_staffmember_add",
+    "content_missingpath_redirect",
     "shops_shop_changelist",
     "shops_shop_prove_sender",
     "documents_invoicesettings_changelist",
