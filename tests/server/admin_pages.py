@@ -33,6 +33,13 @@ PAGES: dict[str, dict[str, str]] = {
     "apps_blockedscript": {"view": "o", "delete": "o", "allow": "o"},
     "content_mailtext": dict.fromkeys(["view", "change", "send_sample", "use_standard"], "o"),
     "content_looks": {"view": "om", "change": "om"},
+    "content_redirect": {
+        **PRICES,
+        "view": "om",
+        "export_redirects": "om",
+        "import_redirects": "om",
+    },
+    "content_missingpath": {"view": "om", "delete": "om", "redirect": "om"},
     "content_page": {**PRICES, "view": "om", "add_usual": "om"},
     "catalogue_product": {
         **PRODUCTS,
