@@ -15,6 +15,7 @@ from storefront.product_files.parsed_products import Problem, ReadResult
 from storefront.product_files.rows import ColumnIndex, read_numbers
 from storefront.product_files.shopify import reader as shopify_reader
 from storefront.product_files.woocommerce import reader as woocommerce_reader
+from storefront.product_files.woocommerce.headers import languages
 from storefront.shops.models import Shop
 
 
@@ -134,6 +135,5 @@ def _open_table(table: Table, format: str, *, shop: Shop, update: bool, now: dat
     beginning = ", ".join(header[:40] for header in table.headers[:6])
     raise UnreadableFile(
         f"The header row does not match a supported product file. It begins: {beginning}. Expected ({expected}). "
-        "WooCommerce's headers can be in English, Dutch, French, German, Italian, Persian, Polish, Portuguese, "
-        "Russian, Serbian, Spanish, Swedish or Turkish."
+        f"WooCommerce's headers can be in {languages()}."
     )
