@@ -100,7 +100,8 @@ def test_the_new_headers_in_any_order_and_case(shop, tmp_path):
         ("active", "FALSE", "draft"),
         ("draft", "true", "draft"),
         ("archived", "true", "archived"),
-        ("unlisted", "true", "draft"),
+        ("unlisted", "true", "active"),
+        ("unlisted", "FALSE", "draft"),
     ],
 )
 def test_only_what_is_active_and_published_is_active(shop, tmp_path, status, published, expected):

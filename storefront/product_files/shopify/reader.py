@@ -178,22 +178,25 @@ class _Reader:
         if "title" not in self.columns:
             parsed.refusal_if_new = "a new product needs the column Title"
         if "status" in self.columns or "published" in self.columns:
-            fields["status"] = self._status(first)
+            fields |= self._status(first)
         if "vendor" in self.columns:
             parsed.related_names["brand"] = first.read("vendor", parsers.text(200)) or None
         if "category" in self.columns or "type" in self.columns:
             parsed.categories = self._categories(first)
         return parsed
 
-    def _status(self, first: RowReader) -> str:
-        """Active only if the product is both active and published."""
+    def _status(self, first: RowReader) -> dict[str, Any]:
+        """Active only if the product is both active, or unlisted, and published. Only these say whether lists show it."""
         status = first["status"].lower() or "active"
         if status == "archived":
-            return Product.Status.ARCHIVED
+            return {"status": Product.Status.ARCHIVED}
         if status not in ("active", "draft", "unlisted"):
-            first.refuse("status", f"expected active, draft or archived, found {quoted(first['status'])}")
+            first.refuse("status", f"expected active, unlisted, draft or archived, found {quoted(first['status'])}")
         published = first.read("published", parsers.boolean(blank=True))
-        return Product.Status.ACTIVE if status == "active" and published else Product.Status.DRAFT
+        if status == "draft" or not published:
+            return {"status": Product.Status.DRAFT}
+        listing = {"exclude_from_catalog": status == "unlisted"} if first["status"] else {}
+        return {"status": Product.Status.ACTIVE, **listing}
 
     def _categories(self, first: RowReader) -> list[CategoryPath]:
         paths: list[CategoryPath] = []

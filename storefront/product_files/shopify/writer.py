@@ -71,7 +71,7 @@ class RowBuilder:
             "Gift Card": _word(product.is_gift_card),
             "SEO Title": product.meta_title or "",
             "SEO Description": product.meta_description or "",
-            "Status": product.status,
+            "Status": _status(product),
         }
         # There is room for one path, and for one category without parents as the type.
         paths = [[node.name for node in each] for each in category_branches(existing, self.categories)]
@@ -93,6 +93,12 @@ class RowBuilder:
             # Shopify cannot express that any value fits; `Any` is an ordinary value there.
             row[f"Option{number} Value"] = variant.option_values.get(name, "Any")
         return row
+
+
+def _status(product: Product) -> str:
+    """Shopify's `unlisted` is an active product that is in no list."""
+    is_unlisted = product.status == Product.Status.ACTIVE and product.exclude_from_catalog
+    return "unlisted" if is_unlisted else product.status
 
 
 def _variant_values(product: Product, row: Any) -> Row:
