@@ -12,7 +12,7 @@ from typing import Any
 from storefront.catalogue.models import Category
 from storefront.product_files.csv_reading import clean_value
 from storefront.product_files.existing import ExistingProduct
-from storefront.product_files.parsed_products import Failure, ParsedProduct, ParsedVariant
+from storefront.product_files.parsed_products import Failure, ParsedMetafield, ParsedProduct, ParsedVariant
 from storefront.product_files.rows import ColumnIndex
 from storefront.product_files.shopify import headers as shopify_headers
 from storefront.product_files.shopify import reader as shopify_reader
@@ -39,7 +39,11 @@ class Baselines:
         if self.format not in ("woocommerce", "shopify"):
             return parsed
         baseline = self._baseline(existing, parsed.fields.get("dimension_unit") or "cm")
-        return parsed if baseline is None else _without(parsed, baseline)
+        found = parsed if baseline is None else _without(parsed, baseline)
+        if self.format == "woocommerce" and "attributes" in found.fields:
+            attributes = _with_other_members(found.fields["attributes"], existing.product.attributes)
+            found = replace(found, fields=found.fields | {"attributes": attributes})
+        return found
 
     def _baseline(self, existing: ExistingProduct, unit: str) -> ParsedProduct | None:
         if self._categories is None:
@@ -50,7 +54,7 @@ class Baselines:
             builder = woocommerce_writer.RowBuilder.for_one(self.shop, self._categories, existing, unit)
             reader, column_of = woocommerce_reader, headers.column_of
         else:
-            builder = shopify_writer.RowBuilder(self.shop, self._categories)
+            builder = shopify_writer.RowBuilder.for_one(self.shop, self._categories, existing)
             reader, column_of = shopify_reader, shopify_headers.column_of
         columns = ColumnIndex([(header, column_of(header)) for header in builder.header])
         rows = [[clean_value(row.get(header, "")) for header in builder.header] for row in builder.rows(existing)]
@@ -67,9 +71,29 @@ def _without(parsed: ParsedProduct, baseline: ParsedProduct) -> ParsedProduct:
         related_names=_differing(parsed.related_names, baseline.related_names),
         categories=None if parsed.categories == baseline.categories else parsed.categories,
         media=None if parsed.media == baseline.media else parsed.media,
+        metafields=_metafields_without(parsed.metafields, baseline.metafields or []),
         variants=parsed.variants
         and [_variant_without(variant, own_variants.get(variant.key)) for variant in parsed.variants],
     )
+
+
+def _with_other_members(attributes: list[dict[str, Any]], stored: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The attributes with what WooCommerce has no columns for, such as the key of a metafield."""
+    others = {each["name"]: {name: value for name, value in each.items() if name != "variation"} for each in stored}
+    return [others.get(each["name"], {}) | each for each in attributes]
+
+
+def _metafields_without(
+    stated: list[ParsedMetafield] | None, own: list[ParsedMetafield]
+) -> list[ParsedMetafield] | None:
+    """The metafields of the keys for which the product's export has others; columns of other products are blank."""
+    if stated is None:
+        return None
+
+    def of_key(found: list[ParsedMetafield], key: str) -> list[ParsedMetafield]:
+        return [each for each in found if each.key == key and each.values is not None]
+
+    return [each for each in stated if of_key(stated, each.key) != of_key(own, each.key)]
 
 
 def _variant_without(variant: ParsedVariant, own: ParsedVariant | None) -> ParsedVariant:

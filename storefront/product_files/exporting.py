@@ -101,7 +101,9 @@ class _Csv:
 
     def head(self) -> str:
         mark = "\ufeff" if self.builder.byte_order_mark else ""
-        return mark + self._written(lambda table: table.writeheader())
+        # Names of attributes are in headers, and could begin like a formula.
+        escaped = {header: escape_formula(header) for header in self.builder.header}
+        return mark + self._written(lambda table: table.writerow(escaped))
 
     def text(self, ids: Sequence[int]) -> tuple[str, int]:
         """The rows of these products, and how many products they are."""
@@ -119,5 +121,5 @@ class _Csv:
 _FORMATS: dict[str, Callable[[Shop], Any]] = {
     "native": _Native,
     "woocommerce": lambda shop: _Csv(shop, woocommerce_writer.RowBuilder.for_all(shop, _categories(shop))),
-    "shopify": lambda shop: _Csv(shop, shopify_writer.RowBuilder(shop, _categories(shop))),
+    "shopify": lambda shop: _Csv(shop, shopify_writer.RowBuilder.for_all(shop, _categories(shop))),
 }

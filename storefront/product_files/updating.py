@@ -38,6 +38,7 @@ from storefront.product_files.parsed_products import (
 )
 from storefront.product_files.references import References
 from storefront.product_files.sale_periods import settled
+from storefront.product_files.shopify import metafields
 from storefront.shops.models import Shop
 
 Changes = dict[str, list[Any]]
@@ -95,6 +96,8 @@ class _ProductUpdate:
         # Values to set in existing rows, as (row, attribute, value). Comparing changes nothing.
         self.assignments: list[tuple[Any, str, Any]] = []
         self.columns: set[str] = set()
+        # The product's attributes as they become.
+        self.attributes = parsed.fields.get("attributes", existing.product.attributes)
         self.plans = children.Plans()
         # The product's pictures by URL, including new ones. A fetched picture has two URLs: the address that it was
         # imported with, which the same file names again, and its own, which an export of the shop names.
@@ -160,6 +163,16 @@ class _ProductUpdate:
                 self.changes[kind] = [before, name]
                 self.assignments.append((self.product, f"{kind}_id", self.references.id_of(kind, name)))
                 self.columns.add(kind)
+
+        if self.parsed.metafields:
+            self._set_attributes(metafields.merged(self.attributes, self.parsed.metafields))
+
+    def _set_attributes(self, attributes: list[dict[str, Any]]) -> None:
+        problems = rules.json_errors({"attributes": attributes})
+        if problems and attributes != self.product.attributes:
+            raise InvalidValue(f"attributes: {problems['attributes'][0]}")
+        self.attributes = attributes
+        self.columns.update(self._set(self.product, {"attributes": attributes}))
 
     def _media(self) -> None:
         # Equal content is stored once, so several pictures can have the same URL.
@@ -248,7 +261,7 @@ class _ProductUpdate:
 
     def _add_variation_values(self, wanted: list[ParsedVariant]) -> None:
         """Add the variants' option values to the product's attributes. Existing values stay."""
-        attributes = deepcopy(self.product.attributes)
+        attributes = deepcopy(self.attributes)
         by_name = {item["name"]: item for item in attributes}
         for name, value in (pair for variant in wanted for pair in variant.option_values.items()):
             if name not in by_name:
@@ -256,7 +269,7 @@ class _ProductUpdate:
                 attributes.append(by_name[name])
             if value not in by_name[name].setdefault("values", []):
                 by_name[name]["values"].append(value)
-        self.columns.update(self._set(self.product, {"attributes": attributes}))
+        self._set_attributes(attributes)
 
     def _deactivated(self, rows: Iterable[Variant]) -> list[tuple[Variant, list[str]]]:
         return [

@@ -66,12 +66,12 @@ def test_known_columns_that_are_not_imported_are_said_once_if_they_have_values(s
 
 def test_shopifys_columns_that_are_not_imported_are_said_once(shop, tmp_path):
     row = {"Handle": "mug", "Title": "Mug", "Variant Price": "9.50", "Variant Fulfillment Service": "manual"}
-    lost = {"Google Shopping / MPN": "1", "Cloth (product.metafields.custom.cloth)": "Wool", "Variant Pryce": "1"}
+    lost = {"Google Shopping / MPN": "1", "Cloth (variant.metafields.custom.cloth)": "Wool", "Variant Pryce": "1"}
     report = imported(shop, [row, row | {"Handle": "cup"} | lost, row | {"Handle": "jug"} | lost], tmp_path)
     assert warnings(report) == [
         'line 1, Variant Pryce: is not a known column; not imported. Did you mean "Variant Price"?',
         "line 3, Google Shopping / MPN: is not imported; this is the first row with a value",
-        "line 3, Cloth (product.metafields.custom.cloth): is not imported; this is the first row with a value",
+        "line 3, Cloth (variant.metafields.custom.cloth): is not imported; this is the first row with a value",
     ]
 
 

@@ -7,9 +7,10 @@ grams become kilograms.
 from collections.abc import Collection, Iterator
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
-from storefront.catalogue import parsing
+from storefront.catalogue import parsing, rules
 from storefront.catalogue.models import Category, Media, Product, Variant
 from storefront.catalogue.parsing import quoted
 from storefront.product_files import parsers
@@ -20,6 +21,7 @@ from storefront.product_files.parsed_products import (
     Failure,
     Keys,
     ParsedMedia,
+    ParsedMetafield,
     ParsedProduct,
     ParsedVariant,
     Problem,
@@ -32,6 +34,7 @@ from storefront.product_files.shopify.headers import column_of as column_of
 from storefront.product_files.shopify.headers import harmless_values as harmless_values
 from storefront.product_files.shopify.headers import refusal as refusal
 from storefront.product_files.shopify.headers import warnings as warnings
+from storefront.product_files.shopify.metafields import COLUMN, merged, metafield_of, renamed, values_of
 from storefront.shops.models import Shop
 
 EXPECTED = "Handle (or URL handle), Title, Option1 Name, Option1 Value, Variant Price (or Price), Image Src"
@@ -120,6 +123,9 @@ class _Reader:
                 ("grams", "weight", parsing.measure(_GRAM, blank=Decimal("0.000"))),
             ],
         )
+        names = [name for name in columns.header if name.startswith(COLUMN)]
+        found = [metafield for name in names if (metafield := metafield_of(columns.header[name]))]
+        self.metafields = list(zip(names, renamed(found), strict=True))
         self.options = [n for n in (1, 2, 3) if f"option{n} name" in columns and f"option{n} value" in columns]
 
     def product(self, handle: str, rows: list[RowReader]) -> ReadResult:
@@ -143,6 +149,8 @@ class _Reader:
             first.refuse("option1 name", "is required for a product with several variants")
         else:
             self._add_variants(parsed, names, variant_rows)
+        if self.metafields:
+            self._add_metafields(parsed, first)
         problems = [problem for row in rows for problem in row.problems]
         return Failure(problems) if problems else parsed
 
@@ -186,7 +194,7 @@ class _Reader:
         return parsed
 
     def _status(self, first: RowReader) -> dict[str, Any]:
-        """Active only if the product is both active, or unlisted, and published. Only these say whether lists show it."""
+        """Active only if the product is both active, or unlisted, and published. Only then a file says if it is listed."""
         status = first["status"].lower() or "active"
         if status == "archived":
             return {"status": Product.Status.ARCHIVED}
@@ -250,6 +258,21 @@ class _Reader:
         if prices:
             # Lists sort by the cheapest variant's price.
             fields["price"] = min(prices)
+
+    def _add_metafields(self, parsed: ParsedProduct, first: RowReader) -> None:
+        parsed.metafields = []
+        for column, metafield in self.metafields:
+            values = None
+            if first[column]:
+                values = first.read(column, partial(values_of, type=metafield.type))
+                if values is None:
+                    parsed.warn(self.columns.header[column], "refers to something of the other shop; not imported")
+                    continue
+            parsed.metafields.append(ParsedMetafield(metafield.key, metafield.name, values))
+        attributes = merged(parsed.if_new.get("attributes", []), parsed.metafields)
+        for problem in rules.json_errors({"attributes": attributes}).get("attributes", ()):
+            first.refuse(self.metafields[0][0], f"and the other metafields: {problem}")
+        parsed.if_new["attributes"] = attributes
 
     def _sales_fields(self, parsed: ParsedProduct, row: RowReader, fields: dict[str, Any]) -> None:
         """Read price, stock and so on into the fields of a variant, or of a product without variants."""

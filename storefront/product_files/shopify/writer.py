@@ -1,12 +1,13 @@
 """Writes products like Shopify's own export, with the classic headers that old and new versions of Shopify read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any
 
 from storefront.catalogue.models import Product, Variant
 from storefront.kit.money import to_wire
+from storefront.product_files.csv_reading import MAX_COLUMNS
 from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.export_values import (
     Categories,
@@ -16,6 +17,7 @@ from storefront.product_files.export_values import (
     variants_of,
     variation_attributes,
 )
+from storefront.product_files.shopify.metafields import cell_of, header_of, without_variations
 from storefront.shops.models import Shop
 
 Row = dict[str, str]
@@ -32,16 +34,33 @@ HEADER = (
 _GRAMS = Decimal(1000)
 # The maximum that Shopify supports.
 MAX_OPTIONS = 3
+# More columns than this reader takes would make the file useless.
+MAX_METAFIELDS = MAX_COLUMNS - len(HEADER)
 
 
 class RowBuilder:
     """Builds the header and the rows of Shopify's CSV for one shop's products."""
 
     byte_order_mark = False
-    header = HEADER
 
-    def __init__(self, shop: Shop, categories: Categories) -> None:
+    def __init__(self, shop: Shop, categories: Categories, metafields: Iterable[str]) -> None:
+        """`metafields` are the headers of the attributes that get columns."""
         self.shop, self.categories = shop, categories
+        self.metafields = set(islice(metafields, MAX_METAFIELDS))
+        self.header = [*HEADER, *sorted(self.metafields)]
+
+    @classmethod
+    def for_all(cls, shop: Shop, categories: Categories) -> "RowBuilder":
+        """A builder for all of the shop's products."""
+        products = Product.objects.filter(shop=shop, deleted_at=None).order_by("pk")
+        every = products.values_list("attributes", flat=True).iterator()
+        headers = dict.fromkeys(header for attributes in every for header in _headers(attributes))
+        return cls(shop, categories, headers)
+
+    @classmethod
+    def for_one(cls, shop: Shop, categories: Categories, existing: ExistingProduct) -> "RowBuilder":
+        """A builder for one product."""
+        return cls(shop, categories, _headers(existing.product.attributes))
 
     def rows(self, existing: ExistingProduct) -> Iterator[Row]:
         """A row with the product, its first variant and first picture; then a row per further variant or picture."""
@@ -73,6 +92,11 @@ class RowBuilder:
             "SEO Description": product.meta_description or "",
             "Status": _status(product),
         }
+        row |= {
+            header: cell_of(each.get("values", []))
+            for each in without_variations(product.attributes)
+            if (header := header_of(each)) in self.metafields
+        }
         # There is room for one path, and for one category without parents as the type.
         paths = [[node.name for node in each] for each in category_branches(existing, self.categories)]
         if paths:
@@ -93,6 +117,10 @@ class RowBuilder:
             # Shopify cannot express that any value fits; `Any` is an ordinary value there.
             row[f"Option{number} Value"] = variant.option_values.get(name, "Any")
         return row
+
+
+def _headers(attributes: list[dict[str, Any]]) -> list[str]:
+    return [header_of(each) for each in without_variations(attributes)]
 
 
 def _status(product: Product) -> str:

@@ -148,15 +148,11 @@ def warnings(headers: Sequence[str]) -> Iterator[tuple[str, str]]:
     in_language = [spellings[each] for _, spellings in _words().values() for each in {language, "en"} & {*spellings}]
     columns = one_each(map(column_of, headers))
     for position, (header, column) in enumerate(zip(headers, columns, strict=True)):
-        spellings = _spellings(header)
         if column is None:
             yield unknown_column(position, header, in_language)
         elif meant := _MISSPELT.get(normalised_header(header)):
             yield header, f"is read as {meant}"
-        elif spellings and not spellings.keys() & {language, "en"}:
-            yield header, f"is read as {_english(column)}"
-        # An attribute without a name would be none, so its name is no guess.
-        elif OR in (column_of(header) or "") and headers.count(header) == 1 and not column.endswith(" name"):
+        elif _is_foreign(header, language) or (headers.count(header) == 1 and _is_guess(header, column)):
             yield header, f"is read as {_english(column)}"
 
 
@@ -191,6 +187,16 @@ def _unit(header: str) -> str:
 
 def _spellings(header: str) -> dict[str, str]:
     return _words().get(normalised_header(header), ("", {}))[1]
+
+
+def _is_foreign(header: str, language: str) -> bool:
+    spellings = _spellings(header)
+    return bool(spellings) and not spellings.keys() & {language, "en"}
+
+
+def _is_guess(header: str, column: str) -> bool:
+    """Whether the header could be another column; an attribute's name could not, since it would be none without one."""
+    return OR in (column_of(header) or "") and not column.endswith(" name")
 
 
 def _english(column: str | None) -> str:
