@@ -17,6 +17,7 @@ from storefront.product_files.export_values import (
     variants_of,
     variation_attributes,
 )
+from storefront.product_files.losses import Held
 from storefront.product_files.shopify.metafields import cell_of, header_of, without_variations
 from storefront.shops.models import Shop
 
@@ -38,6 +39,15 @@ MAX_OPTIONS = 3
 MAX_METAFIELDS = MAX_COLUMNS - len(HEADER)
 
 
+# Columns of a product, and of a variant.
+_HELD = (
+    "name description tags status exclude_from_catalog is_gift_card meta_title meta_description sku barcode price "
+    "compare_price cost_price weight track_inventory stock_qty allow_backorders is_taxable requires_shipping tic_code "
+    "attributes"
+)
+_HELD_OF_VARIANTS = "sku barcode price compare_price cost_price weight track_inventory stock_qty allow_backorders"
+
+
 class RowBuilder:
     """Builds the header and the rows of Shopify's CSV for one shop's products."""
 
@@ -48,6 +58,7 @@ class RowBuilder:
         self.shop, self.categories = shop, categories
         self.metafields = set(islice(metafields, MAX_METAFIELDS))
         self.header = [*HEADER, *sorted(self.metafields)]
+        self.held = Held(_HELD, _HELD_OF_VARIANTS, alt=True, others=self._other_losses)
 
     @classmethod
     def for_all(cls, shop: Shop, categories: Categories) -> "RowBuilder":
@@ -104,6 +115,27 @@ class RowBuilder:
         row["Type"] = next((path[0] for path in paths[1:] if len(path) == 1), "")
         return row | {f"Option{number} Name": name for number, name in enumerate(names, 1)}
 
+    def _other_losses(self, existing: ExistingProduct) -> Iterator[str]:
+        product = existing.product
+        if product.exclude_from_catalog and product.status != Product.Status.ACTIVE:
+            yield "That it is hidden from product lists, while it is no active product"
+        if product.type == Product.Type.DIGITAL:
+            yield "That it is a digital product"
+        if product.tax_class_id:
+            yield "Tax class"
+        if any(existing.related.values()):
+            yield "Related products"
+        paths = category_branches(existing, self.categories)
+        if len(paths) > 2 or any(len(path) > 1 for path in paths[1:]):
+            yield "Categories beyond one path and one type"
+        attributes = without_variations(product.attributes)
+        if any({*attribute} - {"name", "values", "variation", "metafield"} for attribute in attributes):
+            yield "Other members of attributes"
+        if any(header_of(attribute) not in self.metafields for attribute in attributes):
+            yield "Attributes beyond the columns of a file"
+        if variants_of(existing):
+            yield from _losses_of_variants(existing)
+
     def _simple(self, product: Product) -> Row:
         options = {"Option1 Name": "Title", "Option1 Value": "Default Title"}
         return {**options, **_variant_values(product, product), "Variant Grams": _grams(product.weight)}
@@ -117,6 +149,22 @@ class RowBuilder:
             # Shopify cannot express that any value fits; `Any` is an ordinary value there.
             row[f"Option{number} Value"] = variant.option_values.get(name, "Any")
         return row
+
+
+def _losses_of_variants(existing: ExistingProduct) -> Iterator[str]:
+    product, variants = existing.product, variants_of(existing)
+    if product.default_variant_id:
+        yield "Variant selected at first"
+    if product.sku or product.barcode:
+        yield "SKU and barcode of a product with variants"
+    chosen = [{*each.option_values.items()} for each in variants]
+    options = variation_attributes(existing)
+    if len({name for values in chosen for name, _ in values}) > MAX_OPTIONS:
+        yield "Options beyond the third"
+    if {(name, value) for name, values in options.items() for value in values} - set().union(*chosen):
+        yield "Values of options that no variant has"
+    if len({frozenset(each.option_values) for each in variants}) > 1:
+        yield "Variants for any value of an option"
 
 
 def _headers(attributes: list[dict[str, Any]]) -> list[str]:
