@@ -125,7 +125,7 @@ class RowBuilder:
             yield "Tax class"
         if any(existing.related.values()):
             yield "Related products"
-        paths = category_branches(existing, self.categories)
+        paths = category_branches(existing, self.categories) if len(existing.category_links) > 1 else []
         if len(paths) > 2 or any(len(path) > 1 for path in paths[1:]):
             yield "Categories beyond one path and one type"
         attributes = without_variations(product.attributes)
