@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+from collections import Counter
 
 import pytest
 
 from storefront.catalogue.models import Product
+from storefront.product_files.exporting import export_products
 from tests.catalogue.factories import make_product
 from tests.product_files.files import as_lines, errors, exported, imported, warnings
 from tests.product_files.test_import_shopify import product, row, simple
@@ -61,6 +63,11 @@ def test_other_attributes_come_back_as_they_were(shop, both_ways, name, values):
     make_product(shop, "Mug", attributes=[{"name": name, "values": values}])
     make_product(shop, "Jug")
     both_ways()
+
+
+def test_a_name_like_a_formula_is_guarded_in_the_header(shop):
+    make_product(shop, "Mug", attributes=[{"name": "=1+1", "values": ["x"]}])
+    assert [each for each in columns(exported(shop, "shopify")) if "=" in each][0].startswith("'=1+1 (")
 
 
 def test_names_that_differ_by_case_alone_come_back_as_they_were(shop, both_ways):
@@ -193,3 +200,15 @@ def test_what_a_native_file_says_about_a_product_is_read(shop, tmp_path):
     given = {"name": "Mug", "price": "1", "attributes": [{"name": "Cloth", "values": ["W"], "metafield": "a.b"}]}
     imported(shop, as_lines(given), tmp_path)
     assert attributes(shop) == given["attributes"]
+
+
+def test_attributes_beyond_the_columns_that_a_file_can_have_are_left_out_and_said(shop, other_shop, tmp_path):
+    make_product(shop, "Mug", attributes=[{"name": f"A{number}", "values": ["x"]} for number in range(2_100)])
+    lost: Counter[str] = Counter()
+    out = io.StringIO(newline="")
+    export_products(shop=shop, format="shopify", out=out, lost=lost)
+    assert lost == {"Attributes beyond the columns of a file": 1}
+    assert imported(other_shop, out.getvalue(), tmp_path).created == 1
+    assert 1_900 < len(attributes(other_shop)) < 2_000
+    assert imported(shop, out.getvalue(), tmp_path, update=True).skipped == 1
+    assert len(attributes(shop)) == 2_100

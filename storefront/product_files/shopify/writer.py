@@ -64,8 +64,11 @@ class RowBuilder:
     def for_all(cls, shop: Shop, categories: Categories) -> "RowBuilder":
         """A builder for all of the shop's products."""
         products = Product.objects.filter(shop=shop, deleted_at=None).order_by("pk")
-        every = products.values_list("attributes", flat=True).iterator()
-        headers = dict.fromkeys(header for attributes in every for header in _headers(attributes))
+        headers: dict[str, None] = {}
+        for attributes in products.values_list("attributes", flat=True).iterator():
+            headers.update(dict.fromkeys(_headers(attributes)))
+            if len(headers) >= MAX_METAFIELDS:
+                break
         return cls(shop, categories, headers)
 
     @classmethod
