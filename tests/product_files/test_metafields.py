@@ -67,7 +67,7 @@ def test_other_attributes_come_back_as_they_were(shop, both_ways, name, values):
 
 def test_a_name_like_a_formula_is_guarded_in_the_header(shop):
     make_product(shop, "Mug", attributes=[{"name": "=1+1", "values": ["x"]}])
-    assert [each for each in columns(exported(shop, "shopify")) if "=" in each][0].startswith("'=1+1 (")
+    assert next(each for each in columns(exported(shop, "shopify")) if "=" in each).startswith("'=1+1 (")
 
 
 def test_names_that_differ_by_case_alone_come_back_as_they_were(shop, both_ways):
