@@ -1,7 +1,7 @@
 """Counts the products of which a CSV format cannot hold everything, by what it cannot hold.
 
 A format names the columns that it holds; any other one that is not at its default is a loss, so that a column that is
-added later is told before anybody thinks of it.
+added later is counted before anybody thinks of it.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.export_values import variants_of
 from storefront.product_files.native.members import members
 
-# Columns that no merchant states, and those that mean nothing without another one that is told.
+# Columns that no merchant states, and those that mean nothing without another one that is counted.
 _DERIVED = {"legacy_source_id", "published_on", "sitemap_lastmod", "regular_compare_price"}
 _DERIVED |= {"source_url", "option_values", "sale_from", "sale_until", "dimension_unit", "billing_interval_count"}
 _BLANK: tuple[Any, ...] = (None, "", {}, [])
@@ -29,8 +29,8 @@ Losses = Counter[str]
 
 @dataclass(frozen=True)
 class Held:
-    """What a format holds: columns of a product and of a variant, separated by spaces, and whether it has texts of
-    pictures. `others` finds what else it does not hold of a product."""
+    """What a format holds: columns of a product and of a variant, separated by spaces. `alt` is true if it has
+    texts of pictures. `others` finds what else it does not hold of a product."""
 
     product: str
     variant: str

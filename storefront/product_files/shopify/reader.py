@@ -194,7 +194,7 @@ class _Reader:
         return parsed
 
     def _status(self, first: RowReader) -> dict[str, Any]:
-        """Active only if the product is both active, or unlisted, and published. Only then it says if it is listed."""
+        """Active only if the product is both active, or unlisted, and published. Only then it decides about lists."""
         status = first["status"].lower() or "active"
         if status == "archived":
             return {"status": Product.Status.ARCHIVED}
