@@ -1,12 +1,13 @@
 import csv
 import io
 import tempfile
+from collections import Counter
 from datetime import datetime
 from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.html import format_html
@@ -20,7 +21,8 @@ from storefront.product_files import jobs
 from storefront.product_files.admin_mapping import MappingOfImport
 from storefront.product_files.admin_pictures import PicturesOfImport
 from storefront.product_files.csv_reading import UnreadableFile
-from storefront.product_files.exporting import export_products
+from storefront.product_files.exporting import export_products, record_export
+from storefront.product_files.losses import Losses, sentences
 from storefront.product_files.models import ProductImport
 from storefront.product_files.parsed_products import REPORT_COLUMNS, Problem, report_row
 from storefront.product_files.sources import checked_name, source_names
@@ -151,17 +153,21 @@ class ProductImportAdmin(MappingOfImport, PicturesOfImport, ShopScopedAdmin):
 
     def _export(self, request: Any, format: str) -> HttpResponseBase:
         check_own_site(request)
-        return exported(request.shop, format, request.now)
+        file, lost = exported(request.shop, format, request.now)
+        # Shown on the next page, since the answer is the file.
+        for sentence in sentences(format, lost):
+            self.message_user(request, sentence, messages.WARNING)
+        return file
 
     @list_deed("Native (JSON Lines), complete", Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/native")
     def export_native(self, request: Any) -> Any:
         return self._export(request, "native")
 
-    @list_deed("WooCommerce CSV", Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/woocommerce")
+    @list_deed("WooCommerce CSV, what it can hold", Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/woocommerce")
     def export_woocommerce(self, request: Any) -> Any:
         return self._export(request, "woocommerce")
 
-    @list_deed("Shopify CSV", Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/shopify")
+    @list_deed("Shopify CSV, what it can hold", Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/shopify")
     def export_shopify(self, request: Any) -> Any:
         return self._export(request, "shopify")
 
@@ -170,14 +176,16 @@ def _report_rows(row: ProductImport) -> list[tuple[str, str, str, str]]:
     return [report_row(Problem(**each)) for each in row.problems]
 
 
-def exported(shop: Shop, format: str, now: datetime) -> FileResponse:
-    """All of the shop's products as a download. Written to disk first, so that an error does not send half a file."""
+def exported(shop: Shop, format: str, now: datetime) -> tuple[FileResponse, Losses]:
+    """All of the shop's products as a download, and what it does not hold. Written to disk first, so that an error does
+    not send half a file."""
+    lost: Losses = Counter()
     raw = tempfile.TemporaryFile()  # noqa: SIM115, the response closes it
     out = io.TextIOWrapper(raw, encoding="utf-8", newline="", write_through=True)
-    count = export_products(shop=shop, format=format, out=out)
-    audit.record(shop=shop, action="products.exported", after={"format": format, "products": count}, now=now)
+    count = export_products(shop=shop, format=format, out=out, lost=lost)
+    record_export(shop=shop, format=format, products=count, lost=lost, now=now)
     out.detach()
     raw.seek(0)
     extension = "jsonl" if format == "native" else "csv"
     name = f"{shop.domain}-{format}-{shop.local_time(now):%Y-%m-%d}.{extension}"
-    return FileResponse(raw, as_attachment=True, filename=name)
+    return FileResponse(raw, as_attachment=True, filename=name), lost

@@ -13,7 +13,7 @@ from storefront.catalogue.models import Category, Variant
 from storefront.product_files.csv_reading import clean_value
 from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.export_values import variants_of
-from storefront.product_files.parsed_products import Failure, ParsedProduct, ParsedVariant
+from storefront.product_files.parsed_products import Failure, ParsedMetafield, ParsedProduct, ParsedVariant
 from storefront.product_files.rows import ColumnIndex
 from storefront.product_files.shopify import headers as shopify_headers
 from storefront.product_files.shopify import reader as shopify_reader
@@ -60,7 +60,7 @@ class Baselines:
             builder = woocommerce_writer.RowBuilder.for_one(self.shop, self._categories, existing, unit)
             reader, column_of = woocommerce_reader, headers.column_of
         else:
-            builder = shopify_writer.RowBuilder(self.shop, self._categories)
+            builder = shopify_writer.RowBuilder.for_one(self.shop, self._categories, existing)
             reader, column_of = shopify_reader, shopify_headers.column_of
         columns = ColumnIndex([(header, column_of(header)) for header in builder.header])
         rows = [[clean_value(row.get(header, "")) for header in builder.header] for row in builder.rows(existing)]
@@ -77,9 +77,23 @@ def _without(parsed: ParsedProduct, baseline: ParsedProduct, own_variants: list[
         related_names=_differing(parsed.related_names, baseline.related_names),
         categories=None if parsed.categories == baseline.categories else parsed.categories,
         media=None if parsed.media == baseline.media else parsed.media,
+        metafields=_metafields_without(parsed.metafields, baseline.metafields or []),
         variants=parsed.variants
         and [_variant_without(*each) for each in zip(parsed.variants, own_variants, strict=True)],
     )
+
+
+def _metafields_without(
+    stated: list[ParsedMetafield] | None, own: list[ParsedMetafield]
+) -> list[ParsedMetafield] | None:
+    """The metafields of the keys for which the product's export has others; columns of other products are blank."""
+    if stated is None:
+        return None
+
+    def of_key(found: list[ParsedMetafield], key: str) -> list[ParsedMetafield]:
+        return [each for each in found if each.key == key and each.values is not None]
+
+    return [each for each in stated if of_key(stated, each.key) != of_key(own, each.key)]
 
 
 def _variant_without(variant: ParsedVariant, own: ParsedVariant | None) -> ParsedVariant:

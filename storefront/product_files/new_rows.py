@@ -124,6 +124,7 @@ def with_new_rows(results: Iterator[ReadResult], tables: NewTables) -> Iterator[
                 yield parsed
                 continue
             parsed.fields, parsed.if_new, parsed.media, parsed.variants, parsed.options = {}, {}, None, None, None
+            parsed.metafields = None
         yield parsed
 
 

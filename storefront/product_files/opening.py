@@ -27,6 +27,7 @@ from storefront.product_files.programs import (
 from storefront.product_files.rows import ColumnIndex, read_numbers
 from storefront.product_files.shopify import reader as shopify_reader
 from storefront.product_files.woocommerce import reader as woocommerce_reader
+from storefront.product_files.woocommerce.headers import languages
 from storefront.product_files.workbooks import Workbook, is_workbook
 from storefront.shops.models import Shop
 
@@ -215,8 +216,7 @@ def _unknown(table: Table, tried: Sequence[str]) -> UnreadableFile:
     beginning = ", ".join(header[:40] for header in table.headers[:6])
     message = (
         f"The header row does not match a supported product file. It begins: {beginning}. Expected ({expected}). "
-        "WooCommerce's headers can be in English, Dutch, French, German, Italian, Persian, Polish, Portuguese, "
-        "Russian, Serbian, Spanish, Swedish or Turkish. Columns of any other table can be mapped: in the admin, or "
+        f"WooCommerce's headers can be in {languages()}. Columns of any other table can be mapped: in the admin, or "
         "with --map."
     )
     is_table = sum(map(bool, table.headers)) > 1

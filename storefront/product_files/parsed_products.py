@@ -153,6 +153,15 @@ class ParsedRelated(CompactPickle):
 
 
 @dataclass(slots=True)
+class ParsedMetafield(CompactPickle):
+    """A metafield of Shopify's with its key and label; None as values if its cell is blank."""
+
+    key: str
+    name: str
+    values: list[str] | None
+
+
+@dataclass(slots=True)
 class Keys(CompactPickle):
     """The keys by which a file identifies a product, the most reliable first. `external_id` is the id in the program
     that wrote the file. `slug` is only set if the file states it. `product_id` is the shop's own, of a product that the
@@ -229,6 +238,8 @@ class ParsedProduct(CompactPickle):
     bundle_items: list[ParsedBundleItem] | None = None
     # Related products by kind of relation, as far as the file states them.
     related: dict[str, ParsedRelated] = field(default_factory=dict)
+    # The attributes that columns of a Shopify file state, blank ones included. None: the file has no such column.
+    metafields: list[ParsedMetafield] | None = None
     if_new: dict[str, Any] = field(default_factory=dict)
     rows: NewRows | None = None
     # True if the file may have more rows of the product, which cannot be read: then nothing is removed or deactivated.

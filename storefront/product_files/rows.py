@@ -16,6 +16,8 @@ SAMPLE_ROWS = 10_000
 MAX_COMPARED = 100
 # The parsed value of an empty cell that changes nothing.
 KEEP: Any = object()
+# Between the columns that one header can stand for.
+OR = "|"
 # A column of the file, the field that it fills, and the parser of its values.
 FieldMapping = tuple[str, str, Parse]
 
@@ -27,7 +29,9 @@ class ColumnIndex:
         """Takes (header, column name or None) in file order. Raises UnreadableFile if a column occurs twice."""
         self.index: dict[str, int] = {}
         self.header: dict[str, str] = {}
-        for position, (header, name) in enumerate(headers):
+        found = list(headers)
+        names = one_each(name for _, name in found)
+        for position, ((header, _), name) in enumerate(zip(found, names, strict=True)):
             if name is None:
                 continue
             if name in self.index:
@@ -39,6 +43,19 @@ class ColumnIndex:
 
     def __contains__(self, name: str) -> bool:
         return name in self.index
+
+
+def one_each(names: Iterable[str | None]) -> list[str | None]:
+    """The columns with one meaning each: where a header can stand for several columns, the first of them that no other
+    header of the file is."""
+    found = list(names)
+    taken = {name for name in found if name and OR not in name}
+    for position, name in enumerate(found):
+        if name and OR in name:
+            meanings = name.split(OR)
+            found[position] = next((each for each in meanings if each not in taken), meanings[0])
+            taken.add(found[position] or "")
+    return found
 
 
 class RowReader:

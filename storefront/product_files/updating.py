@@ -7,7 +7,6 @@ complete list lacks are deactivated, not deleted, since carts and orders may ref
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from copy import deepcopy
 from datetime import datetime
 from typing import Any
 
@@ -38,6 +37,7 @@ from storefront.product_files.parsed_products import (
 )
 from storefront.product_files.references import References
 from storefront.product_files.sale_periods import STATED, settled
+from storefront.product_files.shopify import metafields
 from storefront.shops.models import Shop
 
 Changes = dict[str, list[Any]]
@@ -102,6 +102,8 @@ class _ProductUpdate:
         # Values to set in existing rows, as (row, attribute, value). Comparing changes nothing.
         self.assignments: list[tuple[Any, str, Any]] = []
         self.columns: set[str] = set()
+        # The product's attributes as they become.
+        self.attributes = existing.product.attributes
         self.plans = children.Plans()
         # The product's pictures by URL, including new ones. A fetched picture has two URLs: the address that it was
         # imported with, which the same file names again, and its own, which an export of the shop names.
@@ -162,9 +164,9 @@ class _ProductUpdate:
     def _fields(self) -> None:
         fields = self._settled(self._without_prices_of_variants(), self.product, self.parsed.line)
         if "attributes" in fields and self.parsed.merges_attributes:
-            fields = fields | {
-                "attributes": patches.merged_attributes(self.parsed, self.existing, fields["attributes"])
-            }
+            merged = patches.merged_attributes(self.parsed, self.existing, fields["attributes"])
+            fields = fields | {"attributes": merged}
+        self.attributes = fields.get("attributes", self.attributes)
         self.columns.update(self._set(self.product, fields))
         for kind, name in self.parsed.related_names.items():
             row = getattr(self.product, kind)
@@ -173,6 +175,16 @@ class _ProductUpdate:
                 self.changes[kind] = [before, name]
                 self.assignments.append((self.product, f"{kind}_id", self.references.id_of(kind, name)))
                 self.columns.add(kind)
+
+        if self.parsed.metafields:
+            self._set_attributes(metafields.merged(self.attributes, self.parsed.metafields))
+
+    def _set_attributes(self, attributes: list[dict[str, Any]]) -> None:
+        problems = rules.json_errors({"attributes": attributes})
+        if problems and attributes != self.product.attributes:
+            raise InvalidValue(f"attributes: {problems['attributes'][0]}")
+        self.attributes = attributes
+        self.columns.update(self._set(self.product, {"attributes": attributes}))
 
     def _without_prices_of_variants(self) -> dict[str, Any]:
         """The fields without prices of a row that is one product, if the shop's has variants, which have their own."""
@@ -246,7 +258,8 @@ class _ProductUpdate:
         pairs = list(zip(self.variant_rows, wanted, strict=True))
         self.plans.variants = plan = Plan([self._put_variant(row, variant) for row, variant in pairs])
         if "attributes" not in self.parsed.fields:
-            self._change_variation_values(before, pairs)
+            stated = [(row, each.option_values) for row, each in pairs if each.states_options]
+            self._set_attributes(patches.with_option_values(self.attributes, before, stated))
         rows = [row for row, _ in plan.writes]
         if self.parsed.variants_complete and not self.parsed.is_partial:
             named = {row.pk for row in self.variant_rows if row}
@@ -296,31 +309,6 @@ class _ProductUpdate:
             for each, existing, (row, _) in zip(self.parsed.variants or (), self.variant_rows, writes, strict=False)
             if existing is None and each.external_id
         ]
-
-    def _change_variation_values(
-        self, before: dict[int, dict[str, str]], pairs: list[tuple[Variant | None, ParsedVariant]]
-    ) -> None:
-        """Add the new option values of variants to the product's attributes. A value that a variant had before, and
-        that no variant has any more, is replaced; others stay."""
-        stated = [(row, each.option_values) for row, each in pairs if each.states_options]
-        after = before | {row.pk: values for row, values in stated if row}
-        used = {pair for values in after.values() for pair in values.items()}
-        attributes = deepcopy(self.product.attributes)
-        by_name = {item["name"]: item for item in attributes}
-        for row, values in stated:
-            old = before[row.pk] if row else {}
-            for name, value in values.items() if values != old else ():
-                if name not in by_name:
-                    by_name[name] = {"name": name, "values": [], "variation": True}
-                    attributes.append(by_name[name])
-                listed = by_name[name].setdefault("values", [])
-                replaced = old.get(name)
-                if replaced in listed and (name, replaced) not in used:
-                    listed[listed.index(replaced)] = value
-                    by_name[name]["values"] = list(dict.fromkeys(listed))
-                elif value not in listed:
-                    listed.append(value)
-        self.columns.update(self._set(self.product, {"attributes": attributes}))
 
     def _deactivated(self, rows: Iterable[Variant]) -> list[tuple[Variant, list[str]]]:
         return [

@@ -8,9 +8,10 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
-from storefront.catalogue import parsing
+from storefront.catalogue import parsing, rules
 from storefront.catalogue.models import Category, Media, Product, Variant
 from storefront.catalogue.parsing import quoted
 from storefront.product_files import parsers
@@ -21,6 +22,7 @@ from storefront.product_files.parsed_products import (
     Failure,
     Keys,
     ParsedMedia,
+    ParsedMetafield,
     ParsedProduct,
     ParsedVariant,
     Problem,
@@ -34,6 +36,7 @@ from storefront.product_files.shopify.headers import column_of as column_of
 from storefront.product_files.shopify.headers import harmless_values as harmless_values
 from storefront.product_files.shopify.headers import refusal as refusal
 from storefront.product_files.shopify.headers import warnings as warnings
+from storefront.product_files.shopify.metafields import COLUMN, merged, metafield_of, renamed, values_of
 from storefront.shops.models import Shop
 
 EXPECTED = "Handle (or URL handle), Title, Option1 Name, Option1 Value, Variant Price (or Price), Image Src"
@@ -136,6 +139,9 @@ class _Reader:
                 ("grams", "weight", parsing.measure(_GRAM, blank=Decimal("0.000"))),
             ],
         )
+        names = [name for name in columns.header if name.startswith(COLUMN)]
+        found = [metafield for name in names if (metafield := metafield_of(columns.header[name]))]
+        self.metafields = list(zip(names, renamed(found), strict=True))
         self.options = [n for n in (1, 2, 3) if f"option{n} name" in columns and f"option{n} value" in columns]
 
     def product(self, handle: str, rows: list[RowReader]) -> ReadResult:
@@ -157,6 +163,8 @@ class _Reader:
             first.refuse("option1 name", "is required for a product with several variants")
         else:
             self._add_variants(parsed, names, variant_rows)
+        if self.metafields:
+            self._add_metafields(parsed, first)
         problems = [problem for row in rows for problem in row.problems]
         return Failure(problems) if problems else parsed
 
@@ -234,8 +242,7 @@ class _Reader:
         parsed.if_new["status"] = Product.Status.ACTIVE
         if "title" not in self.columns:
             parsed.refusal_if_new = _NEEDS_TITLE
-        if status := self._status(first):
-            fields["status"] = status
+        fields |= self._status(first)
         if "vendor" in self.columns:
             parsed.related_names["brand"] = first.read("vendor", parsers.decoded(200)) or None
         if "category" in self.columns or "type" in self.columns:
@@ -243,18 +250,19 @@ class _Reader:
             parsed.categories_are_partial = "category" not in self.columns or "type" not in self.columns
         return parsed
 
-    def _status(self, first: RowReader) -> str:
-        """Active only if the product is both active and published; empty if the row does not state it. That a product
-        is published does not tell that it is active."""
+    def _status(self, first: RowReader) -> dict[str, Any]:
+        """Active only if the product is both active, or unlisted, and published. Only then it decides about lists. That
+        a product is published does not tell that it is active."""
         status = first["status"].lower() or "active"
         if status == "archived":
-            return Product.Status.ARCHIVED
+            return {"status": Product.Status.ARCHIVED}
         if status not in ("active", "draft", "unlisted"):
-            first.refuse("status", f"expected active, draft or archived, found {quoted(first['status'])}")
+            first.refuse("status", f"expected active, unlisted, draft or archived, found {quoted(first['status'])}")
         published = first.read("published", parsers.boolean(blank=True))
-        if status != "active" or not published:
-            return Product.Status.DRAFT
-        return Product.Status.ACTIVE if first["status"] else ""
+        if status == "draft" or not published:
+            return {"status": Product.Status.DRAFT}
+        is_stated = bool(first["status"])
+        return {"status": Product.Status.ACTIVE, "exclude_from_catalog": status == "unlisted"} if is_stated else {}
 
     def _categories(self, first: RowReader) -> list[CategoryPath]:
         paths: list[CategoryPath] = []
@@ -302,6 +310,21 @@ class _Reader:
             }
             for _, name in names
         ]
+
+    def _add_metafields(self, parsed: ParsedProduct, first: RowReader) -> None:
+        parsed.metafields = []
+        for column, metafield in self.metafields:
+            values = None
+            if first[column]:
+                values = first.read(column, partial(values_of, type=metafield.type))
+                if values is None:
+                    parsed.warn(self.columns.header[column], "refers to something of the other shop; not imported")
+                    continue
+            parsed.metafields.append(ParsedMetafield(metafield.key, metafield.name, values))
+        attributes = merged(parsed.if_new.get("attributes", []), parsed.metafields)
+        for problem in rules.json_errors({"attributes": attributes}).get("attributes", ()):
+            first.refuse(self.metafields[0][0], f"and the other metafields: {problem}")
+        parsed.if_new["attributes"] = attributes
 
     def _sales_fields(
         self, parsed: ParsedProduct, row: RowReader, fields: dict[str, Any], if_new: dict[str, Any]
