@@ -11,7 +11,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-fast proof mutants check bench faults clean
+.PHONY: help setup run test test-fast proof mutants check bench recall faults clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -59,6 +59,9 @@ check: $(READY) ## Run every static check: style, types, import order, migration
 bench: $(READY) ## Measure speed and memory, up to a million products, and webhooks: QUICK=1 in three minutes, WRITE=1 into docs/performance.md, ANEW=1 with new databases, DROP=1 removes them.
 	@$(BIN)/python -m benchmarks.run $(if $(QUICK),--quick) $(if $(ANEW),--anew) $(if $(WRITE),--write) $(if $(DROP),--drop)
 	@$(if $(DROP)$(QUICK),:,$(BIN)/python -m benchmarks.deliveries)
+
+recall: $(READY) ## Measure how many products a search finds whose words are typed in another way: FILES=... a folder of product files.
+	@$(BIN)/python -m benchmarks.recall $(or $(FILES),../shared/data)
 
 faults: $(READY) ## Place orders while processes, databases, disks and clocks fail, in ten minutes: WRITE=1 into docs/failure.md, ONLY="disk" some, DATABASE=sqlite one.
 	@$(BIN)/python -m tests.faults $(if $(WRITE),--write) $(if $(ONLY),--only "$(ONLY)") $(if $(DATABASE),--database $(DATABASE))

@@ -16,6 +16,7 @@ from django.test import TransactionTestCase
 from hypothesis import HealthCheck, settings
 
 from storefront.apps import shared_blocks
+from storefront.content import missing
 from storefront.kit.windows import Windows
 from storefront.listing import warming
 from storefront.listing.facet_index import clear_indexes
@@ -87,9 +88,12 @@ def no_calls_counted(monkeypatch) -> None:
     monkeypatch.setattr(ratelimit, "_credential_windows", Windows())
     shared_blocks.clear_cache()
     clear_indexes()
-    # No background threads that store which tokens were used, and that read the filters of large shops.
+    # No background threads that store which tokens were used and which pages are missing, and that read the filters of
+    # large shops.
     monkeypatch.setattr(token_use, "start", lambda: None)
     monkeypatch.setattr(warming, "start", lambda: None)
+    monkeypatch.setattr(missing, "start", lambda: None)
+    missing._pending.clear()
     monkeypatch.setattr(token_use, "_used", {})
     ratelimit.process_windows.cache_clear()
     guesses.memory_store.cache_clear()

@@ -48,6 +48,7 @@ TYPES = {
     "provideraccount": "provider_account",
     "giftcard": "gift_card",
     "mailtext": "mail_text",
+    "missingpath": "missing_page",
     "shopdomain": "domain",
 }
 

@@ -16,7 +16,7 @@ from storefront.catalogue.admin_pages.products import ProductAdmin as ProductAdm
 from storefront.catalogue.admin_pages.variants import VariantAdmin as VariantAdmin
 from storefront.catalogue.models import Brand, Category, ShippingOrigin, TaxClass, Vendor
 from storefront.shops.rights import Right
-from storefront.staff.admin_base import ShopScopedAdmin
+from storefront.staff.admin_base import ShopScopedAdmin, count_files
 from storefront.staff.admin_forms import ShopScopedForm
 from storefront.staff.admin_parts import Moves, column, layout, view_and_edit
 
@@ -139,6 +139,7 @@ class CategoryAdmin(ShopScopedAdmin):
         return super().get_queryset(request).annotate(depth=Coalesce(depth, 0), product_count=existing)
 
     def save_model(self, request: Any, obj: Category, form: CategoryForm, change: bool) -> None:
+        count_files(request, form)
         names = [name for name in form.changed_data if name in form.cleaned_data]
         fields = {name: getattr(obj, name) for name in names}
         # The form's slug, or the one that `clean` made from the name.

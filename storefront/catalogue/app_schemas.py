@@ -174,7 +174,8 @@ class AppProductQuery(sync.CopyQuery):
         "",
         max_length=200,
         description="Search words, in any order. Each must occur, also as part of a word or in singular or plural, in "
-        "name, description, SKU, brand, tags, attributes, or in a variant's name, values or SKU. Ignores case.",
+        "name, description, SKU, brand, tags, attributes, or in a variant's name, values or SKU. Ignores case, "
+        "accents, hyphens and apostrophes.",
         examples=["blue mug"],
     )
     fields: choice(FIELDS) | None = Field(None, description=sync.FIELDS)  # type: ignore[valid-type]

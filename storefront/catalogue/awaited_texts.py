@@ -1,7 +1,7 @@
 """Search texts that are written after their products: on PostgreSQL, an import writes them on a second connection,
-while it writes the next products.
+while it writes the next products; and a migration that changes how texts are built leaves all of them to the worker.
 
-A row of `AwaitedTexts` is committed with the products. The transaction that writes their texts deletes it. If the
+An import commits a row of `AwaitedTexts` with the products. The transaction that writes their texts deletes it. If the
 process is killed before that, the worker writes the texts after a while. Meanwhile lists show the products, and
 searches do not find them.
 """
@@ -17,7 +17,7 @@ from storefront.catalogue.models import AwaitedTexts, Product
 from storefront.catalogue.postgresql import later_texts
 from storefront.catalogue.search_index import BATCH_ROWS, write_texts
 from storefront.kit.bulk_insert import BulkTable, Packed
-from storefront.kit.postgresql import limit_lock_wait
+from storefront.kit.dialect import dialect
 from storefront.shops.changes import publish_change
 from storefront.shops.models import Shop
 
@@ -47,7 +47,7 @@ def write_awaited(awaited: AwaitedTexts, table: BulkTable, rows: Sequence[tuple[
     """Write the texts, as rows of `table` that have the products' ids as later column. If one of the products was
     changed meanwhile, the texts are built again. Writes nothing if the worker has already written them. Raises
     IntegrityError if `storefront reindex` has."""
-    limit_lock_wait(MAX_LOCK_WAIT)
+    dialect.limit_lock_wait(MAX_LOCK_WAIT)
     with connection.cursor() as cursor:
         cursor.execute("SELECT CAST(xmin AS text) FROM catalogue_awaitedtexts WHERE id = %s", [awaited.pk])
         made = cursor.fetchone()
@@ -83,7 +83,7 @@ def write_left(awaited: Sequence[int]) -> int:
 
 @transaction.atomic
 def _write(pk: int) -> bool:
-    limit_lock_wait(MAX_LOCK_WAIT)
+    dialect.limit_lock_wait(MAX_LOCK_WAIT)
     # The holder of the lock is about to write them.
     awaited = AwaitedTexts.objects.select_for_update(skip_locked=True).filter(pk=pk).first()
     if awaited is None:

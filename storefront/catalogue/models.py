@@ -16,6 +16,7 @@ from storefront.catalogue.tables.labels import Brand as Brand
 from storefront.catalogue.tables.labels import ShippingOrigin as ShippingOrigin
 from storefront.catalogue.tables.labels import TaxClass as TaxClass
 from storefront.catalogue.tables.labels import Vendor as Vendor
+from storefront.catalogue.tables.old_slugs import OldSlug as OldSlug
 from storefront.catalogue.tables.parts import MAX_TEXT_LENGTH as MAX_TEXT_LENGTH
 from storefront.catalogue.tables.parts import BundleItem as BundleItem
 from storefront.catalogue.tables.parts import Media as Media

@@ -19,10 +19,10 @@ DECLARE_CAUSE = "SELECT set_config('storefront.stock_change', %(said)s, true)"
 CLEAR_CAUSE = "SELECT set_config('storefront.stock_change', '', true)"
 # Changes a total.
 NOTE = "SELECT catalogue_note(%s, %s, %s)"
-# Adds the words that a shop does not have.
+# Adds the words that a shop does not have, each with its first and last letters.
 ADD_WORDS = (
     "INSERT INTO catalogue_searchword (shop_id, word, head, tail)"
-    " SELECT %s, w, left(w, 2), right(w, 2) FROM jsonb_array_elements_text(CAST(%s AS jsonb)) w"
+    " SELECT %s, w ->> 0, w ->> 1, w ->> 2 FROM jsonb_array_elements(CAST(%s AS jsonb)) w"
     " ON CONFLICT DO NOTHING"
 )
 RANDOM_VERSION = "floor(random() * 1073741824)::bigint"

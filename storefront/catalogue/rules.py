@@ -39,9 +39,9 @@ MARKS = "".join(
 )
 _NOT_IN_SLUGS, _BETWEEN_WORDS = re.compile(rf"[^\w\s{MARKS}-]"), re.compile(r"[-\s]+")
 # Latin letters that Unicode does not take apart into a letter of ASCII and a mark.
-_LATIN = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ŧ": "t", "ŋ": "n"}
+LATIN = {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ħ": "h", "ŧ": "t", "ŋ": "n"}
 _IN_ASCII = str.maketrans(
-    _LATIN | {letter.upper(): text for letter, text in _LATIN.items()} | {"ß": "ss", "ẞ": "ss", "ı": "i"}
+    LATIN | {letter.upper(): text for letter, text in LATIN.items()} | {"ß": "ss", "ẞ": "ss", "ı": "i"}
 )
 _LIKE_MARKS = re.compile(r"[%_\\]")
 

@@ -241,7 +241,8 @@ class ProductQuery(sync.CopyQuery):
         # R-LIM-4.
         max_length=200,
         description="Search words, in any order. Each must occur, also as part of a word or in singular or plural, in "
-        "name, description, SKU, brand, tags, attributes, or in a variant's name, values or SKU. Ignores case.",
+        "name, description, SKU, brand, tags, attributes, or in a variant's name, values or SKU. Ignores case, "
+        "accents, hyphens and apostrophes.",
         examples=["blue mug"],
     )
     category: str | None = Field(None, description="Slug of a category. Lists only its products.", examples=["cups"])

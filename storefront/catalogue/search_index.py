@@ -15,6 +15,7 @@ from django.db import connection, transaction
 from django.db.models import OuterRef, Subquery
 
 from storefront.catalogue.dialect import dialect
+from storefront.catalogue.folding import unaccented
 from storefront.catalogue.models import Brand, Product, ProductSearch, SearchWord, Variant
 from storefront.catalogue.search_texts import search_text
 from storefront.shops.models import Shop
@@ -70,10 +71,16 @@ def add_words_on_commit(shop: Shop, words: Iterable[str]) -> None:
 def add_words(shop: Shop, words: Iterable[str]) -> None:
     """Add the words that the shop does not have yet."""
     # Sorted, so that two writers of the same words wait for each other and do not deadlock.
-    ordered = sorted(words)
-    if ordered:
+    rows = [(word, *ends(word)) for word in sorted(words)]
+    if rows:
         with connection.cursor() as cursor:
-            cursor.execute(dialect.ADD_WORDS, [shop.pk, orjson.dumps(ordered).decode()])
+            cursor.execute(dialect.ADD_WORDS, [shop.pk, orjson.dumps(rows).decode()])
+
+
+def ends(word: str) -> tuple[str, str]:
+    """The first and the last two letters of a word, without accents."""
+    plain = unaccented(word)
+    return plain[:2], plain[-2:]
 
 
 def rewrite_texts(shop: Shop) -> int:

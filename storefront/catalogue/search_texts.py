@@ -1,57 +1,84 @@
 """Builds the text that `q` searches, and the words of a search. No database access.
 
 A text has four sections in the order of relevance: the name; the SKUs of the product and its variants; brand, tags,
-attributes, and names and values of variants; the description. Case is folded, white space is one space, and each
-section begins and ends with a space. A section ends with the stems of its words that are not words of it themselves:
-` blue mugs mug `. So a text contains ` mug ` if one of its words has the stem `mug`.
+attributes, and names and values of variants; the description as it is read, without markup. All are folded
+(`folding.py`), white space is one space, and each section begins and ends with a space. A section ends with words that
+it does not have itself: the stems of its words, ` blue mugs mug `, so that a text contains ` mug ` if one of its words
+has the stem `mug`; of names and the third section also pairs of short words, so that `t shirt` has ` tshirt `.
+
+MARKUP and the words behind it follow where that is not all that the product's fields contain: tags, and words with
+entities. The API finds them too, the shop's pages do not.
 """
 
+import html
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import Stemmer
 
 from storefront.catalogue import rules
+from storefront.catalogue.folding import (
+    casefolded,
+    folded,
+    folded_word,
+    has_nothing_to_fold,
+    joined,
+    runs,
+    unaccented,
+    unjoined,
+)
 from storefront.shops.languages import STEMMERS
 
 # White space, so that no search word contains one.
 SECTION_ENDS = ("\x1c", "\x1d", "\x1e")
 _ENDS = (*SECTION_ENDS, "")
+MARKUP = "\x1f"
 # Words that have a stem, and words that spelling is corrected to.
 _WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{rules.MARKS}]){{2,39}}")
 # Same matches in an ASCII text, three times as fast.
 _ASCII_WORD = re.compile("[a-zA-Z]{3,40}")
-_TAG = re.compile(r"<[^<>]*>")
+# No `<` of a sum or a heart.
+_TAG = re.compile(r"<[a-zA-Z/!?][^<>]*>")
+# Bounded, since Python refuses numbers of thousands of digits.
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 # Texts without white space whose stems are remembered, of each language. Each takes about 200 bytes.
 _MAX_KNOWN = 50_000
 
 
 @dataclass(frozen=True, slots=True)
 class SearchWord:
-    """A word of a search. `stem` is None if the word has none, or is its own."""
+    """A word of a search. `stem` is None if the word has none, or is its own. `text` begins with a space if only the
+    beginnings of words match it."""
 
     text: str
     stem: str | None = None
 
 
 class SearchText(NamedTuple):
-    """A product's text, and its words that spelling can be corrected to: all but those of the description and SKUs."""
+    """A product's text, and its words that spelling can be corrected to, with their accents: all but those of the
+    description and SKUs."""
 
     text: str
     words: frozenset[str]
 
 
-def search_words(q: str, language: str) -> tuple[SearchWord, ...]:
-    """The words of a search (R-CAT-20). A product matches if its text contains each of them, or ` stem `."""
+def search_words(q: str, language: str, *, for_shoppers: bool = False) -> tuple[SearchWord, ...]:
+    """The words of a search (R-CAT-20). A product matches if its text contains each of them, or ` stem `.
+    `for_shoppers`: a word with an apostrophe, such as `men's`, does not match the end of another, such as `women's`."""
     found = []
-    for text in dict.fromkeys(_folded(q).split()):
-        stem = stem_of(text, language) if _WORD.fullmatch(text) else text
-        found.append(SearchWord(text, None if stem == text else stem))
-    return tuple(found)
+    for given in dict.fromkeys(q.split()):
+        text = folded_word(given)
+        if not text:
+            continue
+        word = joined(casefolded(given))
+        stem = unaccented(stem_of(word, language)) if _WORD.fullmatch(word) else text
+        whole = for_shoppers and "'" in unaccented(given).strip("-'")
+        found.append(SearchWord(f" {text}" if whole else text, None if stem == text else stem))
+    return tuple(dict.fromkeys(found))
 
 
 def search_text(
@@ -71,21 +98,36 @@ def search_text(
     for variant, variant_sku, option_values in variants:
         skus.append(variant_sku)
         others += [variant, *_texts(option_values.values())]
-    named, other, prose = _spaced(name), _joined(others), _spaced(description)
-    # HTML tags are not words of the text.
-    read = _TAG.sub(" ", prose) if "<" in prose else prose
-    sections = (
-        _with_stems(named, named, language),
-        _joined(skus),
-        _with_stems(other, other, language),
-        _with_stems(prose, read, language),
-    )
+    read = _TAG.sub(" ", description) if "<" in description else description
+    named, other = _spaced(name), _joined(others)
+    sections = [
+        _section(named, language, with_pairs=True),
+        _numbers(_joined(skus)),
+        _section(other, language, with_pairs=True),
+        _section(_spaced(read), language),
+    ]
     text = "".join([f" {section} {end}" for section, end in zip(sections, _ENDS, strict=True)])
-    return SearchText(text, frozenset(_words(f"{named} {other}")))
+    values = [name, *skus, *others, read]
+    written = [value for value in values if _decoded(value) != value] if "&" in "".join(values) else []
+    if read != description:
+        written.append(description)
+    if written and (markup := sorted(set(folded(" ".join(written)).split()).difference(text.split()))):
+        text += f"{MARKUP} {' '.join(markup)} "
+    return SearchText(text, _spellings(f"{named} {other}"))
+
+
+def _decoded(text: str) -> str:
+    return _ENTITY.sub(lambda found: html.unescape(found[0]), text) if "&" in text else text
 
 
 def _words(text: str) -> list[str]:
     return (_ASCII_WORD if text.isascii() else _WORD).findall(text)
+
+
+def _spellings(text: str) -> frozenset[str]:
+    """The words of a casefolded text, also as if they had no hyphens and apostrophes."""
+    words = _words(text)
+    return frozenset(words if has_nothing_to_fold(text) else [*words, *_words(joined(text))])
 
 
 def stem_of(word: str, language: str) -> str:
@@ -95,18 +137,45 @@ def stem_of(word: str, language: str) -> str:
     return Stemmer.Stemmer(stemmer, maxCacheSize=0).stemWord(word) if stemmer else word
 
 
-def _with_stems(section: str, read: str, language: str) -> str:
-    """The section with the stems of the words in `read`, which is the section without HTML tags."""
-    known, tokens = _stems_of_language(language), set(section.split(" "))
+def _section(text: str, language: str, *, with_pairs: bool = False) -> str:
+    """The casefolded text folded, and what else it is found by."""
+    section = unjoined(unaccented(text))
+    words = section.split(" ")
+    tokens = set(words)
+    written = tokens if section is text else set(text.split(" "))
+    pairs = _pairs(words) if with_pairs else set()
     # Without a loop: this is a sixth of the time that reading a product takes.
-    missing = set().union(*map(known.__getitem__, tokens if read is section else set(read.split()))) - tokens
+    missing = pairs.union(*map(_stems_of_language(language).__getitem__, written | pairs)) - tokens
     return " ".join([section, *sorted(missing)]) if missing else section
 
 
+def _numbers(text: str) -> str:
+    """Casefolded SKUs folded. They have no stems."""
+    plain = unaccented(text)
+    return " ".join([unjoined(plain), *sorted(runs(plain))])
+
+
+def _pairs(words: list[str]) -> set[str]:
+    """Pairs of words that people also write as one: one of them is a letter, or both are short."""
+    return {
+        first + second
+        for first, second in pairwise(words)
+        if (len(first) == 1 or len(second) == 1 or (len(first) < 4 and len(second) < 4))
+        and first.isalpha()
+        and second.isalpha()
+    }
+
+
 def _stems(token: str, language: str) -> tuple[str, ...]:
-    """The stems of the words in a text without white space, but for the text itself."""
-    found = {stem_of(word, language) for word in _words(token)}
-    return tuple(found - {token})
+    """What a text without white space is found by, but for the text itself, folded: stems with and without regard to
+    accents, as searches may have none; hyphens and apostrophes that folding drops."""
+    if has_nothing_to_fold(token):
+        return tuple({stem_of(word, language) for word in _words(token)} - {token})
+    words = {*_words(token), *_words(joined(token))}
+    found = {unaccented(stem_of(word, language)) for word in words}
+    if not token.isascii():
+        found.update([unaccented(stem_of(unaccented(word), language)) for word in words])
+    return tuple((found | runs(unaccented(token))) - {unjoined(unaccented(token))})
 
 
 class _KnownStems(dict[str, tuple[str, ...]]):
@@ -136,13 +205,13 @@ def _stems_of_language(language: str) -> _KnownStems:
 
 
 def _joined(values: list[str]) -> str:
-    """The values in one line, each once, in an order that does not depend on how they were read."""
+    """The values casefolded in one line, each once, in an order that does not depend on how they were read."""
     found = {_spaced(value) for value in values if value}
     return " ".join(sorted(found)) if len(found) > 1 else "".join(found)
 
 
 def _spaced(text: str) -> str:
-    return " ".join(_folded(text).split())
+    return " ".join(casefolded(_decoded(text)).split())
 
 
 def _texts(values: Any) -> list[str]:
@@ -156,8 +225,3 @@ def _attribute_texts(attributes: Any) -> list[str]:
         if isinstance(attribute, Mapping)
         for text in _texts([attribute.get("name"), *(attribute.get("values") or ())])
     ]
-
-
-def _folded(text: str) -> str:
-    # Same result for ASCII, three times as fast.
-    return text.lower() if text.isascii() else unicodedata.normalize("NFC", text).casefold()

@@ -26,10 +26,10 @@ DECLARE_CAUSE = (
 CLEAR_CAUSE = "DELETE FROM catalogue_stockchange RETURNING id"
 # Changes a total.
 NOTE = "INSERT INTO catalogue_note VALUES (%s, %s, %s)"
-# Adds the words that a shop does not have.
+# Adds the words that a shop does not have, each with its first and last letters.
 ADD_WORDS = (
     "INSERT OR IGNORE INTO catalogue_searchword (shop_id, word, head, tail)"
-    " SELECT %s, e.value, substr(e.value, 1, 2), substr(e.value, -2) FROM json_each(%s) e"
+    " SELECT %s, e.value ->> 0, e.value ->> 1, e.value ->> 2 FROM json_each(%s) e"
 )
 RANDOM_VERSION = "random() & 1073741823"
 

@@ -1,7 +1,7 @@
 # ruff: noqa: S608, the statements consist of column lists and conditions of this file.
 """Triggers that keep derived data up to date with every write to the catalogue: how many products each list has
 (`ListingTotal`), which search texts are listed (`ProductSearch.listed`), on SQLite the search index; the stock
-ledger (`StockAdjustment`), and past prices (`PastPrice`).
+ledger (`StockAdjustment`), past prices (`PastPrice`), and old slugs (`OldSlug`).
 
 These are triggers and not Python code, because totals must stay correct with every kind of write: actions, the admin's
 bulk updates, imports by COPY, an operator's SQL. A sale of stock changes no column that they watch.
@@ -34,6 +34,8 @@ LEDGER = (
     "shop_id, product_id, variant_id, of_damaged, delta, stock_after, made_at,"
     " kind, reason, reference, installation_id, token_id, user_id"
 )
+# Old slugs that a product or a category keeps: its latest ones.
+MAX_OLD_SLUGS = 50
 # Separates the statements of a file.
 BREAK = "\n;;\n"
 _P = f"({listable('p')})"
@@ -91,6 +93,7 @@ def statements() -> list[str]:
     text = (files(__package__) / "trigger_sql" / dialect.TRIGGER_FILE).read_text()
     for mark, sql in {
         "LEDGER": LEDGER,
+        "MAX_OLD_SLUGS": str(MAX_OLD_SLUGS),
         **{f"SAID_{kind.upper()}": _cause_columns(kind) for kind in ("created", "changed", "removed")},
         **{f"LISTABLE_{row.upper()}": f"({listable(row)})" for row in ("NEW", "OLD", "p", "n", "o")},
         "PLACED_BY": ", ".join(PLACED_BY),

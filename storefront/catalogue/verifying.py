@@ -1,5 +1,5 @@
 """Compares stock with its ledger, the tree's bounds with the parents of its categories, the shop of a product's parts
-with the product's, and its price with those of its variants."""
+with the product's, its price with those of its variants, and old slugs with those in use."""
 
 from collections.abc import Iterator
 
@@ -59,6 +59,8 @@ _PARTS = (
     ("productcategory", "product_id", "product"),
     ("productsearch", "product_id", "product"),
     ("bundleitem", "bundle_id", "product"),
+    ("oldslug", "product_id", "product"),
+    ("oldslug", "category_id", "category"),
 )
 # Rows of another shop than their owner.
 _STRANGERS = " UNION ALL ".join(
@@ -67,10 +69,17 @@ _STRANGERS = " UNION ALL ".join(
     for table, key, owner in _PARTS
 )
 
+# Old slugs that a product or a category has now.
+_OLD_IN_USE = " UNION ALL ".join(
+    f"SELECT '{table}', o.slug FROM catalogue_oldslug o JOIN catalogue_{table} r"  # noqa: S608
+    f" ON r.shop_id = o.shop_id AND r.slug = o.slug{live} WHERE o.shop_id = %(shop)s AND o.{table}_id IS NOT NULL"
+    for table, live in (("product", " AND r.deleted_at IS NULL"), ("category", ""))
+)
+
 
 def deviations(shop: Shop) -> Iterator[Deviation]:
-    """The shop's stocks that their ledger does not explain, categories with wrong bounds, rows of another shop, and
-    list prices that no variant has."""
+    """The shop's stocks that their ledger does not explain, categories with wrong bounds, rows of another shop, list
+    prices that no variant has, and old slugs that are in use."""
     for product, variant, damaged, id, after, expected in fetch(connection, _BREAKS, {"shop": shop.pk}):
         name = f"row {id} of {_stock(product, variant, damaged)}"
         yield from differing("stock ledger", name, after, expected)
@@ -81,6 +90,8 @@ def deviations(shop: Shop) -> Iterator[Deviation]:
     for slug, price, lowest, highest in fetch(connection, _LIST_PRICES, {"shop": shop.pk}):
         prices = " to ".join(dict.fromkeys(f"{from_hundredths(each):.2f}" for each in (lowest, highest)))
         yield from differing("list price", f"product {slug}", f"{from_hundredths(price):.2f}", prices)
+    for table, slug in fetch(connection, _OLD_IN_USE, {"shop": shop.pk}, prepared=False):
+        yield Deviation("old slug", f"{table} {slug}", "in use", "not in use")
     rows = list(
         Category.objects.filter(shop=shop)
         .order_by("sort_order", "id")

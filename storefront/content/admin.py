@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.http import HttpRequest
 
+from storefront.content import admin_redirects  # noqa: F401, registers its pages
 from storefront.content.actions import add_usual_pages
 from storefront.content.models import Page
 from storefront.content.starting_texts import GAPS

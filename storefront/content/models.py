@@ -4,6 +4,8 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator, RegexValidator, URLValidator
 from django.db import models
 
+from storefront.content.address_models import MissingPath as MissingPath
+from storefront.content.address_models import Redirect as Redirect
 from storefront.content.mail_kinds import KINDS, MAX_TEXT_LENGTH
 from storefront.shops.models import Shop
 

@@ -1,4 +1,5 @@
 from typing import Annotated, Any
+from urllib.parse import quote
 
 from django.http import HttpResponse
 from ninja import Path, Query, Router
@@ -20,8 +21,12 @@ router = Router(tags=["Catalogue"])
 # Query parameters that page URLs repeat, before `page` (R-CAT-18).
 PAGE_PARAMETERS = ("q", "category", "featured", "sort", "updated_since", "ids", "fields", "include", "per_page")
 
-ProductKey = Annotated[str, Path(description="The product's id or slug. Digits only are tried as an id first.")]
-CategoryKey = Annotated[str, Path(description="The category's id or slug. Digits only are tried as an id first.")]
+ProductKey = Annotated[
+    str, Path(description="The product's id or slug, also an old one. Digits only are tried as an id first.")
+]
+CategoryKey = Annotated[
+    str, Path(description="The category's id or slug, also an old one. Digits only are tried as an id first.")
+]
 
 
 @router.get(
@@ -69,9 +74,11 @@ def list_products(request: Request, asked: Query[schemas.ProductQuery]) -> HttpR
     summary="Get a product",
 )
 def get_product(request: Request, id_or_slug: ProductKey, asked: Query[schemas.SingleQuery]) -> HttpResponse:
-    """A published product with its categories, variants and options."""
+    """A published product with its categories, variants and options. If it was found by a slug that it had before, the
+    header `Content-Location` is its present address."""
     members = None if asked.fields is None else frozenset(asked.fields)
-    return _one(request, queries.product_json(request.shop, id_or_slug, now=request.now, members=members))
+    found = queries.product_json(request.shop, id_or_slug, now=request.now, members=members)
+    return _one(request, found, "products")
 
 
 @router.get(
@@ -82,7 +89,7 @@ def get_product(request: Request, id_or_slug: ProductKey, asked: Query[schemas.S
 )
 def list_categories(request: Request) -> HttpResponse:
     """All active categories of the shop as one flat list, in tree order, without those below an inactive one."""
-    return _one(request, queries.categories_json(request.shop, now=request.now))
+    return _one(request, queries.categories_json(request.shop, now=request.now), "categories")
 
 
 @router.get(
@@ -92,12 +99,18 @@ def list_categories(request: Request) -> HttpResponse:
     summary="Get a category",
 )
 def get_category(request: Request, id_or_slug: CategoryKey) -> HttpResponse:
-    """An active category with its product count. One below an inactive category is not found."""
-    return _one(request, queries.category_json(request.shop, id_or_slug, now=request.now))
+    """An active category with its product count. One below an inactive category is not found. If it was found by a slug
+    that it had before, the header `Content-Location` is its present address."""
+    return _one(request, queries.category_json(request.shop, id_or_slug, now=request.now), "categories")
 
 
-def _one(request: Request, found: queries.Found | None) -> HttpResponse:
-    """The data. What is not public is not found, as if it had never existed (R-CAT-4)."""
+def _one(request: Request, found: queries.Found | None, kind: str) -> HttpResponse:
+    """The data, with its present address if an old slug led to it (R-CAT-42). What is not public is not found, as if it
+    had never existed (R-CAT-4)."""
     if found is None:
         raise NotFound
-    return revalidated_response(request, f'{{"data":{found.json}}}', until=found.until)
+    response = revalidated_response(request, f'{{"data":{found.json}}}', until=found.until)
+    if found.moved_to is not None:
+        address = f"{request.shop.base_url}/api/v1/{kind}/{quote(found.moved_to, safe='')}"
+        response["Content-Location"] = address
+    return response

@@ -16,6 +16,7 @@ from pyroaring import BitMap64
 
 from storefront.kit.lru import LruCache
 from storefront.listing.facet_rows import FacetRow, Fetch, read_all_rows, read_rows
+from storefront.listing.facet_slots import Slots, without
 from storefront.shops.models import Shop
 from storefront.sync import log
 from storefront.sync.cursors import RETENTION
@@ -51,7 +52,8 @@ class Attribute:
 
 class FacetIndex:
     """The products that a shop lists, whatever their dates, by what they can be filtered by. `attributes` are by their
-    name in lower case, `prices` in hundredths."""
+    name in lower case, `prices` in hundredths. `slots` have the single variants of products where it matters which of
+    them has what."""
 
     def __init__(self, shop: Shop) -> None:
         self.shop = shop
@@ -67,6 +69,7 @@ class FacetIndex:
         self.brands: defaultdict[int, BitMap64] = defaultdict(BitMap64)
         self.categories: defaultdict[int, BitMap64] = defaultdict(BitMap64)
         self.attributes: dict[str, Attribute] = {}
+        self.slots = Slots()
         self._dated: dict[int, tuple[datetime | None, datetime | None]] = {}
         # When the prices of a product next change by a date.
         self._turns: dict[int, datetime] = {}
@@ -127,15 +130,6 @@ class FacetIndex:
         sets = [self.categories[id] for id in categories if id in self.categories]
         return BitMap64.union(*sets) if sets else BitMap64()
 
-    def priced(self, least: int | None, most: int | None) -> BitMap64:
-        """The products with a price between these, in hundredths."""
-        sets = [
-            products
-            for cents, products in self.prices.items()
-            if (least is None or cents >= least) and (most is None or cents <= most)
-        ]
-        return BitMap64.union(*sets) if sets else BitMap64()
-
     def _read_whole(self, fetch: Fetch, now: datetime) -> Iterator[None]:
         """Read the index whole, a batch of products at a time; yields after each."""
         # Before the rows: what changes meanwhile is read again.
@@ -152,10 +146,8 @@ class FacetIndex:
         self.in_stock -= gone
         self.on_sale -= gone
         for sets in (self.prices, self.brands, self.categories):
-            for key in [key for key, products in sets.items() if products.intersect(gone)]:
-                sets[key] -= gone
-                if not sets[key]:
-                    del sets[key]
+            without(sets, gone)
+        self.slots.remove(gone)
         for attribute in self.attributes.values():
             for each in [each for each in attribute.values.values() if each.products.intersect(gone)]:
                 each.products -= gone
@@ -182,6 +174,7 @@ class FacetIndex:
             for item in row.items:
                 self._bundles[item].add(row.id)
         self._add_values(rows)
+        self.slots.add(rows, lambda name: not self.attributes[name].has_too_many)
 
     def _add_values(self, rows: list[FacetRow]) -> None:
         having: defaultdict[tuple[str, str], list[int]] = defaultdict(list)

@@ -49,12 +49,24 @@ _OPTIONS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """An active variant: its price in hundredths, and its values by name, in lower case, with those that the product
+    has in all variants."""
+
+    cents: int
+    sells: bool
+    on_sale: bool
+    values: frozenset[tuple[str, str]]
+
+
 @dataclass(slots=True)
 class FacetRow:
     """A product that lists show, but for its dates. `prices` are in hundredths, one for each active variant.
 
     `values` are (name, value, can be bought): of attributes, and of active variants. `items` are the products that a
-    bundle consists of. `turns` is when one of its prices next begins or ends.
+    bundle consists of. `turns` is when one of its prices next begins or ends. `units` are the variants of a product
+    whose variants differ in more than one way, such as price and colour; else there are none.
     """
 
     id: int
@@ -68,6 +80,7 @@ class FacetRow:
     values: dict[tuple[str, str], bool] = field(default_factory=dict)
     categories: list[int] = field(default_factory=list)
     items: Collection[int] = ()
+    units: Sequence[Unit] = ()
 
 
 def read_all_rows(fetch: Fetch, shop: Shop, batch: int, now: datetime) -> Iterator[list[FacetRow]]:
@@ -137,7 +150,51 @@ def _row(id: int, type: str, columns: Sequence[Any], variants: Sequence[tuple], 
             _add(row.values, ((name, value) for value in values), open_sells)
     for chosen, can_sell in options:
         _add(row.values, chosen.items(), can_sell)
+    if len(options) > 1:
+        row.units = _units(variants, added, listed)
     return row
+
+
+def _units(variants: Sequence[tuple], added: int, listed: Mapping[str, tuple[tuple[str, ...], bool]]) -> list[Unit]:
+    """The variants that differ from each other; none if all of them differ in one way alone."""
+    units = []
+    for cents, reduced, sells, option_values, _ in variants:
+        chosen = _option_values(option_values)
+        values = _pairs(option_values)
+        for name, (listed_values, is_variation) in listed.items():
+            # A variant without a value of a name that variants have has any of them.
+            if not (is_variation and chosen.get(name)):
+                values |= _pairs_of(name, listed_values)
+        units.append(Unit(cents + added, bool(sells), bool(reduced), values))
+    units = list(dict.fromkeys(units))
+    return units if _ways(units) > 1 else []
+
+
+def _ways(units: Sequence[Unit]) -> int:
+    """In how many ways these differ: price, stock, sale, each attribute."""
+    differing = int(len({unit.cents for unit in units}) > 1)
+    differing += len({unit.sells for unit in units}) > 1
+    differing += len({unit.on_sale for unit in units}) > 1
+    if len({unit.values for unit in units}) > 1:
+        # The attributes of values that some have and others lack.
+        some = frozenset.union(*(unit.values for unit in units))
+        differing += len({name for name, _ in some - frozenset.intersection(*(unit.values for unit in units))})
+    return differing
+
+
+# Many variants and products have the same.
+@lru_cache(4096)
+def _pairs(option_values: str) -> frozenset[tuple[str, str]]:
+    return frozenset((_key(name), _key(value)) for name, value in _option_values(option_values).items())
+
+
+@lru_cache(4096)
+def _pairs_of(name: str, values: tuple[str, ...]) -> frozenset[tuple[str, str]]:
+    return frozenset((_key(name), _key(value)) for value in values)
+
+
+def _key(text: str) -> str:
+    return text.strip().casefold()
 
 
 def _add(found: dict[tuple[str, str], bool], pairs: Iterable[tuple[str, str]], sells: bool) -> None:

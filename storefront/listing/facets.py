@@ -1,10 +1,12 @@
 """The filters of a product list: which products match them, and how many have each value.
 
-The values of one filter add up (blue or red), filters narrow each other down (blue, and in stock). A value's count is
-that of the products which the list would have with it, under the other filters.
+The values of one filter add up (blue or red), filters narrow each other down (blue, and in stock): a product matches
+if it has a variant that matches all of them. A value's count is that of the products which the list would have with it,
+under the other filters.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -13,6 +15,8 @@ from pyroaring import BitMap64
 from storefront.catalogue.models import Brand, Category
 from storefront.catalogue.shown import shown_categories
 from storefront.listing.facet_index import Attribute, FacetIndex, ValueSet, index_of
+from storefront.listing.facet_slots import price_range, priced
+from storefront.listing.narrowing import Narrowing
 from storefront.listing.queries import ProductFilters, database_fetch, match_ids
 from storefront.shops.models import Shop
 
@@ -79,9 +83,9 @@ class Facets:
 def facets_of(
     shop: Shop, filters: ProductFilters, chosen: Chosen, *, categories: Collection[Category] = (), now: datetime
 ) -> Facets:
-    """The list of `filters`, of which only `q` and `category` count, narrowed down by what is chosen. `categories` are
-    those to count."""
-    matches = match_ids(shop, filters.q, now=now) if filters.q else None
+    """The list of `filters`, of which only `q`, `for_shoppers` and `category` count, narrowed down by what is chosen.
+    `categories` are those to count."""
+    matches = match_ids(shop, filters.q, for_shoppers=filters.for_shoppers, now=now) if filters.q else None
     branch = _branches(shop, filters.category, categories)
     named = _brand_ids(shop, chosen.brands)
     index = index_of(shop)
@@ -89,28 +93,24 @@ def facets_of(
     with index.lock:
         index.refresh(database_fetch, now)
         chosen, unknown = _known(index, chosen, named)
-        sets = _sets(index, chosen, named)
         base = index.listed - index.hidden(now)
         if matches is not None:
             base &= matches
-        anywhere = _narrowed(base, sets.values())
+        narrowing = Narrowing(index, _sets(index, chosen, named), _slot_sets(index, chosen))
+        anywhere = narrowing.narrowed(base)
         if filters.category is not None:
             base &= index.of_categories(branch.of_list)
-        found = _narrowed(base, sets.values())
-
-        def others(kind: str) -> BitMap64:
-            """The list without its filter of this kind."""
-            return _narrowed(base, (each for name, each in sets.items() if name != kind)) if kind in sets else found
-
+        narrowing.base = base
+        found = narrowing.others("")
         facets = Facets(
             ids=found,
             total=len(found),
             total_without=len(base),
-            in_stock=others("stock").intersection_cardinality(index.in_stock),
-            on_sale=others("sale").intersection_cardinality(index.on_sale),
-            prices=_price_range(index, others("price")),
+            in_stock=narrowing.count("stock", index.in_stock, [slot.in_stock for slot in index.slots]),
+            on_sale=narrowing.count("sale", index.on_sale, [slot.on_sale for slot in index.slots]),
+            prices=_price_range(index, narrowing),
             brands=[],
-            attributes=_count_attributes(index, chosen, others),
+            attributes=_count_attributes(index, chosen, narrowing),
             categories={
                 id: anywhere.intersection_cardinality(index.of_categories(below))
                 for id, below in branch.of_each.items()
@@ -118,7 +118,8 @@ def facets_of(
             chosen=chosen,
             unknown=unknown,
         )
-        brands = _count_brands(index, others("brand"), {id for name, id in named.items() if name in chosen.brands})
+        shown = {id for name, id in named.items() if name in chosen.brands}
+        brands = _count_brands(index, narrowing.others("brand"), shown)
     return replace(facets, brands=_named_brands(shop, brands, chosen))
 
 
@@ -166,7 +167,7 @@ def _sets(index: FacetIndex, chosen: Chosen, brands: Mapping[str, int]) -> dict[
     """The products that each chosen filter allows, by its kind; attributes by "attribute:" and their name."""
     sets: dict[str, BitMap64] = {}
     if chosen.has_price:
-        sets["price"] = index.priced(chosen.least, chosen.most)
+        sets["price"] = priced(index.prices, chosen.least, chosen.most)
     if chosen.in_stock:
         sets["stock"] = index.in_stock
     if chosen.on_sale:
@@ -179,41 +180,76 @@ def _sets(index: FacetIndex, chosen: Chosen, brands: Mapping[str, int]) -> dict[
     return sets
 
 
+def _slot_sets(index: FacetIndex, chosen: Chosen) -> dict[str, list[BitMap64]]:
+    """The same for the variants in each slot. All of a product's variants are of one brand."""
+    sets: dict[str, list[BitMap64]] = {}
+    if chosen.has_price:
+        sets["price"] = [priced(slot.prices, chosen.least, chosen.most) for slot in index.slots]
+    if chosen.in_stock:
+        sets["stock"] = [slot.in_stock for slot in index.slots]
+    if chosen.on_sale:
+        sets["sale"] = [slot.on_sale for slot in index.slots]
+    for name, wanted in chosen.values.items():
+        sets[f"attribute:{name}"] = [slot.having(name, wanted) for slot in index.slots]
+    return sets
+
+
 def _having(value: ValueSet, chosen: Chosen) -> BitMap64:
     """The products that have this value; among those in stock, of which such a variant can be bought."""
     return value.products - value.unsellable if chosen.in_stock and value.unsellable else value.products
 
 
-def _narrowed(base: BitMap64, sets: Iterable[BitMap64]) -> BitMap64:
-    found = base.copy()
-    for each in sets:
-        found &= each
-    return found
+def _price_range(index: FacetIndex, narrowing: Narrowing) -> tuple[int, int] | None:
+    """The range of the prices of those variants that match the other filters."""
+    whole, by_slot = narrowing.split("price")
+    found = [price_range(index.prices, whole)]
+    found += [price_range(slot.prices, each) for slot, each in zip(index.slots, by_slot, strict=False) if each]
+    ranges = [each for each in found if each is not None]
+    return (min(low for low, _ in ranges), max(high for _, high in ranges)) if ranges else None
 
 
-def _price_range(index: FacetIndex, products: BitMap64) -> tuple[int, int] | None:
-    having = [cents for cents, priced in index.prices.items() if products.intersect(priced)]
-    return (min(having), max(having)) if having else None
-
-
-def _count_attributes(index: FacetIndex, chosen: Chosen, others: Callable[[str], BitMap64]) -> list[CountedAttribute]:
+def _count_attributes(index: FacetIndex, chosen: Chosen, narrowing: Narrowing) -> list[CountedAttribute]:
     counted = []
     for name, attribute in index.attributes.items():
-        products = others(f"attribute:{name}")
-        values = _count_values(attribute, chosen, chosen.values.get(name, frozenset()), products)
+        kind = f"attribute:{name}"
+        values = _count_values(index, name, attribute, chosen, narrowing)
         # What all have narrows nothing down.
-        if name in chosen.values or any(value.count < len(products) for value in values):
+        total = len(narrowing.others(kind))
+        if name in chosen.values or any(value.count < total for value in values):
             counted.append(CountedAttribute(name, attribute.label, values))
     counted.sort(key=lambda each: (each.key not in chosen.values, -sum(value.count for value in each.values)))
     return sorted(counted[:MAX_ATTRIBUTES], key=lambda each: -sum(value.count for value in each.values))
 
 
-def _count_values(attribute: Attribute, chosen: Chosen, wanted: frozenset[str], products: BitMap64) -> list[Counted]:
+def _count_values(
+    index: FacetIndex, name: str, attribute: Attribute, chosen: Chosen, narrowing: Narrowing
+) -> list[Counted]:
+    kind, wanted = f"attribute:{name}", chosen.values.get(name, frozenset())
+    if narrowing.of_variants(kind) <= {"stock"}:
+        # Sets of products are exact: the index knows which values cannot be bought.
+        whole, matching = narrowing.others(kind), {}
+    else:
+        whole, by_slot = narrowing.split(kind)
+        matching = _matching_values(index, name, by_slot)
     counts = (
-        Counted(key, value.label, products.intersection_cardinality(_having(value, chosen)), key in wanted)
+        Counted(
+            key,
+            value.label,
+            whole.intersection_cardinality(_having(value, chosen)) + len(matching.get(key, ())),
+            key in wanted,
+        )
         for key, value in attribute.values.items()
     )
     return _most([each for each in counts if each.count or each.is_chosen])
+
+
+def _matching_values(index: FacetIndex, name: str, by_slot: list[BitMap64]) -> dict[str, BitMap64]:
+    """The products that have each value in a variant of these, by slot."""
+    found: defaultdict[str, BitMap64] = defaultdict(BitMap64)
+    for slot, products in zip(index.slots, by_slot, strict=False):
+        for value, having in slot.values.get(name, {}).items() if products else ():
+            found[value] |= having & products
+    return found
 
 
 def _most(counted: list[Counted]) -> list[Counted]:

@@ -13,8 +13,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from time import monotonic, sleep
+from typing import Self
 from uuid import UUID, uuid4
 
 from django.db import connection, transaction
@@ -22,7 +24,7 @@ from django.db.models import F, Sum
 from pyroaring import BitMap64
 
 from storefront.catalogue.models import FrequentWord, ListingTotal, TextChange, WordCount
-from storefront.catalogue.search_texts import stem_of
+from storefront.catalogue.search_texts import MARKUP, stem_of
 from storefront.kit.sql import fetch
 from storefront.listing.dialect import dialect
 from storefront.listing.facet_rows import listed_ids
@@ -50,6 +52,7 @@ _TEXTS = "SELECT s.product_id, s.text FROM catalogue_productsearch s WHERE +s.sh
 _CHANGED = Sum(F("last_product") - F("first_product") + 1)
 # Letters of a frequent word, or of its stem: some stemmers write one letter as two.
 MAX_WORD_LENGTH = 40
+NONE = BitMap64().serialize()
 _WORD = re.compile(rf"[^\W_]{{{MIN_WORD_LENGTH},{MAX_WORD_LENGTH}}}")
 
 
@@ -144,15 +147,15 @@ def _forget(shop: int, now: datetime) -> None:
 
 
 def _count_all(shop: Shop, token: UUID, rest: float) -> None:
-    bitmaps = {text: BitMap64() for text in _needles(shop)}
+    bitmaps = {text: _Products() for text in _needles(shop)}
     contained = _Contained(bitmaps)
     for ids in listed_ids(_fetch, shop):
         _add_texts(shop, ids, contained, bitmaps, rest)
     texts = sorted(bitmaps)
     for start in range(0, len(texts), BATCH_WORDS):
         words = [
-            FrequentWord(shop=shop, text=text, products=bitmaps.pop(text).serialize())
-            for text in texts[start : start + BATCH_WORDS]
+            FrequentWord(shop=shop, text=text, products=each.anywhere.serialize(), in_markup=each.in_markup.serialize())
+            for text, each in ((text, bitmaps.pop(text)) for text in texts[start : start + BATCH_WORDS])
         ]
         with _own(shop, token) as is_own:
             if not is_own:
@@ -163,21 +166,21 @@ def _count_all(shop: Shop, token: UUID, rest: float) -> None:
 def _count_changed(shop: Shop, token: UUID, changes: list[TextChange], rest: float) -> None:
     changed = _changed(changes)
     words = FrequentWord.objects.filter(shop=shop)
-    added = {text: BitMap64() for text in words.values_list("text", flat=True)}
+    added = {text: _Products() for text in words.values_list("text", flat=True)}
     _add_texts(shop, list(changed), _Contained(added), added, rest)
     texts = sorted(added)
     for start in range(0, len(texts), BATCH_WORDS):
         rows = []
         for row in words.filter(text__in=texts[start : start + BATCH_WORDS]):
-            before = BitMap64.deserialize(bytes(row.products))
-            products = (before - changed) | added[row.text]
-            if products != before:
-                row.products = products.serialize()
+            before = _products(row)
+            now = before.without(changed) | added[row.text]
+            if now != before:
+                row.products, row.in_markup = now.anywhere.serialize(), now.in_markup.serialize()
                 rows.append(row)
         with _own(shop, token) as is_own:
             if not is_own:
                 return
-            FrequentWord.objects.bulk_update(rows, ["products"], batch_size=50)
+            FrequentWord.objects.bulk_update(rows, ["products", "in_markup"], batch_size=50)
 
 
 def wrong_words(shop: Shop) -> Iterator[tuple[str, int, int]]:
@@ -187,14 +190,14 @@ def wrong_words(shop: Shop) -> Iterator[tuple[str, int, int]]:
     if count is None:
         return
     words = FrequentWord.objects.filter(shop=shop)
-    expected = {text: BitMap64() for text in words.values_list("text", flat=True)}
+    expected = {text: _Products() for text in words.values_list("text", flat=True)}
     contained = _Contained(expected)
     for ids in listed_ids(_fetch, shop):
         _add_texts(shop, ids, contained, expected, rest=0)
     texts, wrong = sorted(expected), []
     for start in range(0, len(texts), BATCH_WORDS):
         for row in words.filter(text__in=texts[start : start + BATCH_WORDS]):
-            has, should = BitMap64.deserialize(bytes(row.products)), expected.pop(row.text)
+            has, should = _products(row), expected.pop(row.text)
             if has != should:
                 wrong.append((row.text, has, should))
     # After the texts, so that none is newer.
@@ -202,8 +205,12 @@ def wrong_words(shop: Shop) -> Iterator[tuple[str, int, int]]:
     if not WordCount.objects.filter(shop=shop, token=count.token, done_at=count.done_at).exists():
         return
     for text, has, should in wrong:
-        if has - changed != should - changed:
-            yield text, len(has), len(should)
+        if has.without(changed) != should.without(changed):
+            yield text, len(has.anywhere), len(should.anywhere)
+
+
+def _products(word: FrequentWord) -> "_Products":
+    return _Products(*(BitMap64.deserialize(bytes(each)) for each in (word.products, word.in_markup or NONE)))
 
 
 def _changed(changes: Iterable[TextChange]) -> BitMap64:
@@ -239,12 +246,26 @@ def _texts(shop: Shop, ids: Sequence[int]) -> list[tuple]:
 
 
 def _add_texts(
-    shop: Shop, ids: Sequence[int], contained: "_Contained", bitmaps: dict[str, BitMap64], rest: float
+    shop: Shop, ids: Sequence[int], contained: "_Contained", bitmaps: dict[str, "_Products"], rest: float
 ) -> None:
     for start in range(0, len(ids), BATCH_TEXTS):
         began = monotonic()
         contained.add(_texts(shop, ids[start : start + BATCH_TEXTS]), bitmaps)
         sleep(rest * (monotonic() - began))
+
+
+@dataclass(slots=True)
+class _Products:
+    """The products whose texts contain a word, and those of them that contain it in markup alone."""
+
+    anywhere: BitMap64 = field(default_factory=BitMap64)
+    in_markup: BitMap64 = field(default_factory=BitMap64)
+
+    def __or__(self, others: Self) -> "_Products":
+        return _Products(self.anywhere | others.anywhere, self.in_markup | others.in_markup)
+
+    def without(self, products: BitMap64) -> "_Products":
+        return _Products(self.anywhere - products, self.in_markup - products)
 
 
 class _Contained:
@@ -257,15 +278,26 @@ class _Contained:
         self.lengths = sorted({len(word) for word in self.words})
         self._known: dict[str, tuple[str, ...]] = {}
 
-    def add(self, texts: Iterable[tuple[int, str]], bitmaps: dict[str, BitMap64]) -> None:
-        """Add the products to the bitmaps of the words that their texts contain."""
-        having = defaultdict(list)
+    def add(self, texts: Iterable[tuple[int, str]], bitmaps: dict[str, _Products]) -> None:
+        """Add the products to the bitmaps of the words that their texts contain. Each product is added once."""
+        visible, in_markup = defaultdict(list), defaultdict(list)
         for id, text in texts:
-            for word in set(text.split()):
-                having[word].append(id)
-        for word, ids in having.items():
+            read, _, markup = text.partition(MARKUP)
+            for word in set(read.split()):
+                visible[word].append(id)
+            for word in set(markup.split()):
+                in_markup[word].append(id)
+        hidden: dict[str, set[int]] = defaultdict(set)
+        for word, ids in in_markup.items():
             for needle in self._of(word):
-                bitmaps[needle].update(ids)
+                hidden[needle].update(ids)
+        for word, ids in visible.items():
+            for needle in self._of(word):
+                bitmaps[needle].anywhere.update(ids)
+        for needle, found in hidden.items():
+            found.difference_update(bitmaps[needle].anywhere)
+            bitmaps[needle].in_markup.update(found)
+            bitmaps[needle].anywhere.update(found)
 
     def _of(self, word: str) -> tuple[str, ...]:
         if len(word) > LONG_WORD:

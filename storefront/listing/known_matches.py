@@ -54,12 +54,15 @@ def known_matches(
     given = params | _numbered(read)
     for other in others:
         # As the search index takes it.
-        given |= {"match": words_sql.match([other]), "sought_word0": dialect.sought(other)}
+        given |= {"match": words_sql.match([other]), "sought_word0": dialect.sought(other), "other": other}
     (row,) = fetch(_statement(shape, len(read), bool(others)), given, prepared=False)
     state, (changes, changed, hidden, found, *bitmaps) = row[:STATE_COLUMNS], row[STATE_COLUMNS:]
     if changed is None or found is None or None in bitmaps:
         return None
-    by_text = {text: BitMap64.deserialize(bytes(each)) for text, each in zip(read, bitmaps, strict=True)}
+    products, in_markup = bitmaps[: len(read)], bitmaps[len(read) :]
+    by_text = {text: BitMap64.deserialize(bytes(each)) for text, each in zip(read, products, strict=True)}
+    for text, each in zip(read, in_markup, strict=False):
+        by_text[text] -= BitMap64.deserialize(bytes(each))
     of_other = _bitmap(found)
     ids = reduce(
         and_,
@@ -73,7 +76,8 @@ def known_matches(
 
 def is_known(shape: Shape) -> bool:
     """Whether bitmaps can tell what a list of this shape has: of words alone, none of which is short."""
-    return bool(shape.long_words) and shape == Shape(long_words=shape.long_words, stems=shape.stems)
+    only = Shape(long_words=shape.long_words, stems=shape.stems, visible=shape.visible)
+    return bool(shape.long_words) and shape == only
 
 
 def needles_of(word: SearchWord) -> list[str]:
@@ -99,7 +103,8 @@ def _stored(count: int) -> str:
 def _statement(shape: Shape, stored: int, has_other: bool) -> str:
     """One row: the columns of `page_sql.stored_state`; the changes; the ids of the matches among the changed products,
     NULL if these are too many; those of the hidden products; those of the products that contain the text which is not
-    stored, NULL if they are too many; and the `stored` bitmaps."""
+    stored, NULL if they are too many; the `stored` bitmaps; and if markup does not count, those of the products that
+    contain them in markup alone."""
     joined = dialect.JOINED_IDS
     texts = (
         "catalogue_productsearch s WHERE s.product_id BETWEEN c.first_product AND c.last_product"
@@ -120,8 +125,9 @@ def _statement(shape: Shape, stored: int, has_other: bool) -> str:
         if has_other
         else "''",
         *(
-            "(SELECT f.products FROM catalogue_frequentword f"
+            f"(SELECT f.{column} FROM catalogue_frequentword f"
             f" WHERE f.shop_id = %(shop)s AND f.text = %(text{number})s)"
+            for column in ("products", "in_markup")[: 1 + shape.visible]
             for number in range(stored)
         ),
     ]
@@ -130,5 +136,6 @@ def _statement(shape: Shape, stored: int, has_other: bool) -> str:
         f" LIMIT {MAX_CHANGED + 1})"
     ]
     if has_other:
-        tables.append(f"o AS MATERIALIZED ({page_sql.ids_of(Shape(long_words=1))})")
+        seen = f" AND {words_sql.contains('other', shape)}" if shape.visible else ""
+        tables.append(f"o AS MATERIALIZED ({page_sql.ids_of(Shape(long_words=1))}{seen})")
     return f"WITH {', '.join(tables)} {page_sql.with_state(*columns)}"

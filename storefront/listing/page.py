@@ -46,11 +46,13 @@ class ProductFilters:
     that match the words of `q` best come first. Without words, and with more than MAX_RANKED matches, that is the
     default order.
 
+    `for_shoppers`: `q` as on the shop's pages (`search_words`), where the markup of descriptions is not searched.
     `with_subcategories` includes the products of the categories below `category`. `members` are those of the records;
     None: those that lists show.
     """
 
     q: str = ""
+    for_shoppers: bool = False
     category: str | None = None
     with_subcategories: bool = False
     featured: bool = False
@@ -119,7 +121,7 @@ class Listing:
     ) -> None:
         self.fetch, self.sort, self.shop, self.moment = fetch, filters.sort, shop, moment
         self.members = filters.members
-        words = search_words(filters.q, language)
+        words = search_words(filters.q, language, for_shoppers=filters.for_shoppers)
         # Words with a stem come first, as in `Shape`.
         long = sorted((word for word in words if len(word.text) >= INDEXED_WORD), key=lambda word: not word.stem)
         short = [word for word in words if len(word.text) < INDEXED_WORD]
@@ -127,7 +129,7 @@ class Listing:
         separate = long[:MAX_LONG_WORDS], short[:MAX_SHORT_WORDS]
         rest = [*long[MAX_LONG_WORDS:], *short[MAX_SHORT_WORDS:]]
         stems = sum(bool(word.stem) for word in separate[0])
-        counts = len(separate[0]), stems, len(separate[1]), bool(rest)
+        counts = len(separate[0]), stems, len(separate[1]), bool(rest), filters.for_shoppers and bool(words)
         self.words = long
         # The ids of a search's matches, whatever their dates, if they were just found.
         self.matches: BitMap64 | None = None
@@ -139,7 +141,7 @@ class Listing:
         self.until: Any = None
         # Whether what the list has is worth remembering for the next read.
         self.is_cached = since is None and not has_ids
-        self.key = (shop, filters.category, category, filters.featured, *words)
+        self.key = (shop, filters.category, category, filters.featured, self.shape.visible, *words)
         self.params = {"shop": shop, "now": moment, "category": filters.category, "since": since}
         self.params["wanted"] = dialect.ids_parameter(filters.ids or ())
         self.params["match"] = " AND ".join(match(known_matches.needles_of(word)) for word in long)

@@ -4,6 +4,7 @@
 from collections.abc import Iterable, Sequence
 
 from storefront.catalogue import rules
+from storefront.catalogue.search_texts import MARKUP
 
 # Whether large shops' frequent words are counted (`frequent_words.py`).
 COUNTS_WORDS = True
@@ -17,10 +18,12 @@ WANTED_IDS = "e.id", "SELECT e.id FROM unnest(CAST(%(wanted)s AS bigint[])) e (i
 AMONG_IDS = "= ANY (CAST(%(ids)s AS bigint[]))"
 # The function that returns where a text first has another, 0 if nowhere; and the one for the least of some numbers.
 POSITION, MINIMUM = "strpos", "LEAST"
+# A search text without the words of its markup.
+VISIBLE_TEXT = f"split_part(s.text, '{MARKUP}', 1)"
 # The condition that a text contains every word of a list, or its stem, as `words_parameter` returns them.
 HAS_REST = (
     "NOT EXISTS (SELECT 1 FROM jsonb_array_elements(CAST(%(rest)s AS jsonb)) w"
-    " WHERE strpos(s.text, w ->> 0) = 0 AND strpos(s.text, w ->> 1) = 0)"
+    " WHERE strpos({text}, w ->> 0) = 0 AND strpos({text}, w ->> 1) = 0)"
 )
 # Elements that PostgreSQL expects an array to have whose values it does not know, and a few more.
 PLANNED_IDS = 16

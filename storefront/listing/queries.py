@@ -2,7 +2,7 @@
 Integrations get this JSON unchanged (`..._json`), pages get it parsed."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -13,7 +13,8 @@ from django.db.models import Q, QuerySet
 from pyroaring import BitMap64
 
 from storefront.catalogue import records, rules
-from storefront.catalogue.models import Product
+from storefront.catalogue.models import Category, Product
+from storefront.catalogue.old_slugs import moved_row
 from storefront.catalogue.records import Record
 from storefront.kit.sql import fetch
 from storefront.listing import page_sql, sql
@@ -68,7 +69,7 @@ def narrowed_page(
     """One page of those products of a list that have these ids, all of which the list has (`facets.facets_of`)."""
     if len(ids) <= page_sql.MAX_IDS:
         q = filters.q if filters.sort == RELEVANCE else ""
-        few = ProductFilters(q=q, sort=filters.sort, ids=tuple(ids))
+        few = ProductFilters(q=q, for_shoppers=filters.for_shoppers, sort=filters.sort, ids=tuple(ids))
         return product_page(shop, few, page=page, per_page=per_page, now=now)
     sort = None if filters.sort == RELEVANCE else filters.sort
     listing = _listing(shop, ProductFilters(sort=sort), now)
@@ -77,9 +78,9 @@ def narrowed_page(
     return ProductPage([records.with_media_urls(shop, row[0]) for row in rows], len(ids))
 
 
-def match_ids(shop: Shop, q: str, *, now: datetime) -> BitMap64 | None:
+def match_ids(shop: Shop, q: str, *, for_shoppers: bool = False, now: datetime) -> BitMap64 | None:
     """The ids of the products that a search finds, whatever their dates; None if it has no words, and finds all."""
-    listing = _listing(shop, ProductFilters(q=q), now)
+    listing = _listing(shop, ProductFilters(q=q, for_shoppers=for_shoppers), now)
     return BitMap64() if listing is None else listing.match_ids()
 
 
@@ -90,22 +91,33 @@ def first_products(shop: Shop, filters: ProductFilters, *, count: int, now: date
 
 
 def product_record(shop: Shop, id_or_slug: str, *, now: datetime) -> Record | None:
-    """A published product by id, else by slug, with its categories, variants and options."""
+    """A published product by id, else by slug, else by an old slug, with its categories, variants and options."""
     found = product_json(shop, id_or_slug, now=now)
+    return None if found is None else orjson.loads(found.json)
+
+
+def product_record_of_page(shop: Shop, slug: str, *, now: datetime) -> Record | None:
+    """A published product as its page shows it: by the slug, which pages are linked by and which can be another
+    product's id, else by an old slug, else by id."""
+    statement = partial(sql.product, members=None)
+    found = _by_slug(statement, shop, slug, now=now) or _by_old_slug(statement, shop, Product, slug, now=now)
+    found = found or _by_id(statement, shop, rules.as_id(slug), now=now)
     return None if found is None else orjson.loads(found.json)
 
 
 @dataclass(frozen=True)
 class Found:
-    """JSON of the catalogue, and the next moment at which a date changes it, if any."""
+    """JSON of the catalogue, the next moment at which a date changes it, if any, and the present slug of a record that
+    was found by an old one."""
 
     json: str
     until: datetime | None
+    moved_to: str | None = None
 
 
 def product_json(shop: Shop, id_or_slug: str, *, now: datetime, members: frozenset[str] | None = None) -> Found | None:
     """The same as JSON, with these members alone if they are given."""
-    return _by_id_or_slug(partial(sql.product, members=members), shop, id_or_slug, now=now)
+    return _by_key(partial(sql.product, members=members), shop, Product, id_or_slug, now=now)
 
 
 def categories_json(shop: Shop, *, now: datetime) -> Found:
@@ -117,8 +129,8 @@ def categories_json(shop: Shop, *, now: datetime) -> Found:
 
 
 def category_json(shop: Shop, id_or_slug: str, *, now: datetime) -> Found | None:
-    """One category that is shown, by id, else by slug, with `products_count` (R-CAT-35)."""
-    return _by_id_or_slug(sql.category, shop, id_or_slug, now=now)
+    """One category that is shown, by id, else by slug, else by an old slug, with `products_count` (R-CAT-35)."""
+    return _by_key(sql.category, shop, Category, id_or_slug, now=now)
 
 
 def _listing(shop: Shop, filters: ProductFilters, now: datetime) -> Listing | None:
@@ -145,13 +157,40 @@ def _next(stored: Iterable[Any], now: datetime) -> datetime | None:
     return min((at for at in map(as_utc, filter(None, stored)) if at > now), default=None)
 
 
-def _by_id_or_slug(statement: Callable[[str], str], shop: Shop, id_or_slug: str, *, now: datetime) -> Found | None:
-    """A record by id if the key consists of digits (R-CAT-27), else or if there is none by slug. A key that can be
-    neither is not looked up."""
-    params = {"shop": shop.pk, "now": _moment(now), "key": rules.as_id(id_or_slug)}
-    found = database_fetch(statement("id"), params) if params["key"] is not None else []
-    if not found and len(id_or_slug) <= rules.MAX_SLUG_LENGTH and "\0" not in id_or_slug:
-        found = database_fetch(statement("slug"), params | {"key": id_or_slug})
+def _by_key(
+    statement: Callable[[str], str],
+    shop: Shop,
+    model: type[Product] | type[Category],
+    id_or_slug: str,
+    *,
+    now: datetime,
+) -> Found | None:
+    """A record by id if the key consists of digits (R-CAT-27), else or if there is none by slug, else by a slug that it
+    had before (R-CAT-42). A key that can be none of them is not looked up."""
+    found = _by_id(statement, shop, rules.as_id(id_or_slug), now=now) or _by_slug(statement, shop, id_or_slug, now=now)
+    return found or _by_old_slug(statement, shop, model, id_or_slug, now=now)
+
+
+def _by_old_slug(
+    statement: Callable[[str], str], shop: Shop, model: type[Product] | type[Category], slug: str, *, now: datetime
+) -> Found | None:
+    moved = moved_row(shop, model, slug)
+    found = _by_id(statement, shop, moved[0], now=now) if moved else None
+    return replace(found, moved_to=moved[1]) if found and moved else None
+
+
+def _by_id(statement: Callable[[str], str], shop: Shop, id: int | None, *, now: datetime) -> Found | None:
+    return None if id is None else _by(statement("id"), shop, id, now=now)
+
+
+def _by_slug(statement: Callable[[str], str], shop: Shop, slug: str, *, now: datetime) -> Found | None:
+    if len(slug) > rules.MAX_SLUG_LENGTH or "\0" in slug:
+        return None
+    return _by(statement("slug"), shop, slug, now=now)
+
+
+def _by(statement: str, shop: Shop, key: int | str, *, now: datetime) -> Found | None:
+    found = database_fetch(statement, {"shop": shop.pk, "now": _moment(now), "key": key})
     if not found:
         return None
     ((text, *dates),) = found

@@ -15,6 +15,7 @@ from django.db.models.functions import Length
 from rapidfuzz import process
 from rapidfuzz.distance import OSA, JaroWinkler
 
+from storefront.catalogue.folding import unaccented
 from storefront.catalogue.models import SearchWord
 from storefront.catalogue.search_texts import search_words
 from storefront.listing import queries
@@ -37,7 +38,7 @@ def nearest_spelling(shop: Shop, filters: ProductFilters, *, now: datetime) -> s
     words = [word.text for word in search_words(filters.q, shop.language)]
     if not 0 < len(words) <= MAX_WORDS or "\0" in filters.q:
         return None
-    by_words = ProductFilters(q=filters.q)
+    by_words = ProductFilters(q=filters.q, for_shoppers=filters.for_shoppers)
     if replace(filters, sort=None, members=None, with_subcategories=False) != by_words and _finds(shop, by_words, now):
         return None
     known = _similar(shop, words)
@@ -45,7 +46,7 @@ def nearest_spelling(shop: Shop, filters: ProductFilters, *, now: datetime) -> s
     corrections = nsmallest(MAX_CORRECTIONS + 1, product(*near), key=lambda chosen: sum(cost for cost, _ in chosen))
     for chosen in corrections:
         corrected = [word for _, word in chosen]
-        if corrected != words and _finds(shop, ProductFilters(q=" ".join(corrected)), now):
+        if corrected != words and _finds(shop, replace(by_words, q=" ".join(corrected)), now):
             return " ".join(corrected)
     return None
 
@@ -56,12 +57,16 @@ def _finds(shop: Shop, filters: ProductFilters, now: datetime) -> bool:
 
 def _nearest(word: str, known: Sequence[str]) -> list[tuple[float, str]]:
     """The nearest of the known words, each with how far it is: the number of mistakes, and below one how much the
-    beginnings differ. The word itself is among them, so that other words of the search can be the wrong ones."""
+    beginnings differ, both without accents. The word itself is among them, so that other words of the search can be the
+    wrong ones."""
     mistakes = _mistakes(word)
-    found = process.extract(word, known, scorer=OSA.distance, score_cutoff=mistakes, limit=None)
-    costs = ((distance + JaroWinkler.distance(word, other), other) for other, distance, _ in found if other != word)
+    plain = [unaccented(each) for each in known]
+    found = process.extract(word, plain, scorer=OSA.distance, score_cutoff=mistakes, limit=None)
+    costs = (
+        (distance + JaroWinkler.distance(word, other), known[at]) for other, distance, at in found if other != word
+    )
     # An unknown one is farther than any: it is tried as long as another word is corrected, and alone it finds nothing.
-    own = 0.0 if word in known else mistakes + 2.0
+    own = 0.0 if word in plain else mistakes + 2.0
     return [(own, word), *nsmallest(MAX_NEAREST, costs)]
 
 

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from storefront.catalogue.search_texts import MARKUP
 from storefront.catalogue.sqlite import SHOP_BITS
 
 # Whether large shops' frequent words are counted (`frequent_words.py`): the search index is fast enough without.
@@ -17,10 +18,12 @@ WANTED_IDS = "e.value", "SELECT e.value AS id FROM json_each(%(wanted)s) e WHERE
 AMONG_IDS = "IN (SELECT e.value FROM json_each(%(ids)s) e)"
 # The function that returns where a text first has another, 0 if nowhere; and the one for the least of some numbers.
 POSITION, MINIMUM = "instr", "min"
+# A search text without the words of its markup.
+VISIBLE_TEXT = f"substr(s.text, 1, instr(s.text || '{MARKUP}', '{MARKUP}'))"
 # The condition that a text contains every word of a list, or its stem, as `words_parameter` returns them.
 HAS_REST = (
-    "NOT EXISTS (SELECT 1 FROM json_each(%(rest)s) w WHERE instr(s.text, w.value ->> 0) = 0"
-    " AND instr(s.text, w.value ->> 1) = 0)"
+    "NOT EXISTS (SELECT 1 FROM json_each(%(rest)s) w WHERE instr({text}, w.value ->> 0) = 0"
+    " AND instr({text}, w.value ->> 1) = 0)"
 )
 _ID_BITS = (1 << SHOP_BITS) - 1
 

@@ -27,7 +27,8 @@ class Shape:
     index can find (parameters `word0` and on, `sought_word0` and on as `dialect.sought` returns them, and
     `match` for SQLite); the first `stems` of them also match by their stem (`stem0` and on, `sought_stem0` and on).
     `short_words` is the number of words that the index cannot find (`short0` and on). `rest`: whether there are further
-    words than MAX_LONG_WORDS and MAX_SHORT_WORDS, which are one parameter (`words_parameter`).
+    words than MAX_LONG_WORDS and MAX_SHORT_WORDS, which are one parameter (`words_parameter`). `visible`: whether words
+    in markup do not count.
     """
 
     category: str | None = None
@@ -38,6 +39,7 @@ class Shape:
     stems: int = 0
     short_words: int = 0
     rest: bool = False
+    visible: bool = False
 
     @property
     def is_unfiltered(self) -> bool:
@@ -66,9 +68,11 @@ def words(shape: Shape, *, indexed: bool = True) -> list[str]:
 
 def _long_word(shape: Shape, number: int, *, indexed: bool) -> str:
     names = [f"word{number}", f"stem{number}"] if number < shape.stems else [f"word{number}"]
+    seen = "({})".format(" OR ".join(contains(name, shape) for name in names))
     if not indexed:
-        return "({})".format(" OR ".join(map(_contains, names)))
-    return "({})".format(" OR ".join(map(dialect.contains, names)))
+        return seen
+    found = "({})".format(" OR ".join(map(dialect.contains, names)))
+    return f"{found} AND {seen}" if shape.visible else found
 
 
 def match(texts: Iterable[str]) -> str:
@@ -80,8 +84,13 @@ def match(texts: Iterable[str]) -> str:
 
 
 def short_words(shape: Shape) -> list[str]:
-    found = [_contains(f"short{number}") for number in range(shape.short_words)]
-    return [*found, dialect.HAS_REST] if shape.rest else found
+    found = [contains(f"short{number}", shape) for number in range(shape.short_words)]
+    return [*found, dialect.HAS_REST.format(text=_text(shape))] if shape.rest else found
+
+
+def _text(shape: Shape) -> str:
+    """The part of a search text that the words are looked for in."""
+    return dialect.VISIBLE_TEXT if shape.visible else "s.text"
 
 
 def words_parameter(words: Iterable[tuple[str, str]]) -> str:
@@ -89,8 +98,9 @@ def words_parameter(words: Iterable[tuple[str, str]]) -> str:
     return orjson.dumps(list(words)).decode()
 
 
-def _contains(name: str) -> str:
-    return f"{dialect.POSITION}(s.text, %({name})s) > 0"
+def contains(name: str, shape: Shape) -> str:
+    """The condition that a text contains this parameter, where words of this shape are looked for."""
+    return f"{dialect.POSITION}({_text(shape)}, %({name})s) > 0"
 
 
 def rank(shape: Shape) -> str:
@@ -104,7 +114,7 @@ def rank(shape: Shape) -> str:
         return f"CASE WHEN {place} = 0 THEN {ABSENT} {steps} ELSE {3 * len(ends)} END"
 
     def of_word(word: str, stem: str | None) -> str:
-        kinds = [f"' ' || CAST(%({word})s AS text) || ' '", f"%({word})s", *([f"%({stem})s"] if stem else [])]
+        kinds = [f"' ' || ltrim(CAST(%({word})s AS text)) || ' '", f"%({word})s", *([f"%({stem})s"] if stem else [])]
         places = [section(f"{position}(s.text, {kind})") for kind in kinds]
         return f"{dialect.MINIMUM}({', '.join(f'{place} + {number}' for number, place in enumerate(places))})"
 

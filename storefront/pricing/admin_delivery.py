@@ -16,7 +16,7 @@ from unfold.widgets import (
 from storefront.kit.countries import country_name
 from storefront.kit.format import format_money
 from storefront.pricing import queries, zones
-from storefront.pricing.admin_fields import PatternsField, country_choices, csv_download, import_page, shortened
+from storefront.pricing.admin_fields import PatternsField, country_choices, shortened
 from storefront.pricing.models import DeliveryZone, PickupPlace, ShippingRate, ShippingRateStep
 from storefront.pricing.rate_tables import COLUMNS, export_rates, import_rates
 from storefront.shops.rights import Right
@@ -24,6 +24,7 @@ from storefront.staff.admin_base import ShopScopedAdmin
 from storefront.staff.admin_forms import ShopScopedForm, WordsField
 from storefront.staff.admin_parts import Moves, column, layout, list_deed, money, view_and_edit
 from storefront.staff.admin_scope import PagedFormSet, ShopRelatedFilter, ShopScopedTabularInline
+from storefront.staff.table_files import csv_download, import_page
 
 RIGHTS = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
 

@@ -10,7 +10,6 @@ from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWi
 from storefront.kit.money import ZERO, problem_of
 from storefront.kit.refusals import Refusal
 from storefront.pricing import codes
-from storefront.pricing.admin_fields import csv_download, import_page
 from storefront.pricing.discount_kinds import KINDS, with_field
 from storefront.pricing.models import Discount, DiscountCode, DiscountGroup, DiscountTarget
 from storefront.shops.rights import Right
@@ -18,6 +17,7 @@ from storefront.staff.admin_base import ShopScopedAdmin
 from storefront.staff.admin_forms import ShopScopedForm, possible_ids
 from storefront.staff.admin_parts import Moves, asks, column, deed, layout, moment, view_and_edit
 from storefront.staff.admin_scope import ShopScopedTabularInline
+from storefront.staff.table_files import csv_download, import_page
 
 RIGHTS = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
 _CODE_OF_ROW = re.compile(r"codes-[0-9]+-code\Z")

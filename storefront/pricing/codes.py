@@ -12,9 +12,9 @@ from django.db import IntegrityError, transaction
 from storefront import audit
 from storefront.kit.codes import typed_code
 from storefront.kit.files.spreadsheets import escape_formula
+from storefront.kit.files.tables import UnusableTable, WrongLine, read_each, read_table
 from storefront.kit.refusals import InvalidFields
 from storefront.pricing.models import Discount, DiscountCode
-from storefront.pricing.tables import UnusableTable, WrongLine, read_each, read_table
 from storefront.shops.models import Shop
 
 MAX_LENGTH = 40

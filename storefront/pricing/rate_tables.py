@@ -17,9 +17,9 @@ from django.db.models import QuerySet
 from storefront import audit
 from storefront.kit import money
 from storefront.kit.files.spreadsheets import escape_formula
+from storefront.kit.files.tables import UnusableTable, WrongLine, read_each, read_table
 from storefront.pricing.models import ShippingRate, ShippingRateStep
 from storefront.pricing.shipping import Step
-from storefront.pricing.tables import UnusableTable, WrongLine, read_each, read_table
 from storefront.shops.models import Shop
 
 COLUMNS = ("zone", "method", "by", "up to", "price")

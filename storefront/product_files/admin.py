@@ -1,12 +1,13 @@
 import csv
 import io
 import tempfile
+from collections import Counter
 from datetime import datetime
 from typing import Any
 
 from django import forms
 from django.conf import settings
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.html import format_html
@@ -18,10 +19,12 @@ from storefront.kit.files.uploads import too_large
 from storefront.kit.format import format_count
 from storefront.product_files import jobs
 from storefront.product_files.admin_decisions import DecisionsOnImport
+from storefront.product_files.admin_mapping import MappingOfImport
 from storefront.product_files.admin_pictures import PicturesOfImport
 from storefront.product_files.csv_reading import UnreadableFile
 from storefront.product_files.deciding import check_asking
-from storefront.product_files.exporting import export_products
+from storefront.product_files.exporting import export_products, record_export
+from storefront.product_files.losses import Losses, sentences
 from storefront.product_files.models import ProductImport
 from storefront.product_files.parsed_products import REPORT_COLUMNS, Problem, report_row
 from storefront.product_files.sources import checked_name, source_names
@@ -35,6 +38,7 @@ from storefront.staff.admin_parts import Moves, badge, column, deed, list_deed, 
 STATE_COLOURS = {
     "waiting": "info",
     "running": "info",
+    "unmapped": "warning",
     "asking": "warning",
     "done": "success",
     "failed": "danger",
@@ -68,14 +72,14 @@ class ProductImportForm(ShopScopedForm):
 
 
 @admin.register(ProductImport)
-class ProductImportAdmin(DecisionsOnImport, PicturesOfImport, ShopScopedAdmin):
+class ProductImportAdmin(DecisionsOnImport, MappingOfImport, PicturesOfImport, ShopScopedAdmin):
     """Uploads of product files, the progress of their imports, and the reports. Exports are actions of the list."""
 
     menu_title = "Import and export"
     icon = "upload_file"
     empty_text = (
-        "Import your products from Shopify, WooCommerce or another file: choose the file, and see what would"
-        " change before anything does."
+        "Import your products from Shopify, WooCommerce, another program or a table of your own, CSV or Excel: choose"
+        " the file, and see what would change before anything does."
     )
     form = ProductImportForm
     rights = {"view": Right.EXPORT_PRODUCTS, "add": Right.IMPORT_PRODUCTS}
@@ -86,7 +90,7 @@ class ProductImportAdmin(DecisionsOnImport, PicturesOfImport, ShopScopedAdmin):
     new_fields = ["file", "format", "source", "encoding", "update", "fetch_pictures", "dry_run"]
     opens_added = True
     exports = ["export_native", "export_woocommerce", "export_shopify"]
-    actions_detail = ["confirm", "decline", "download_report", "retry_pictures", "undo_import"]
+    actions_detail = ["confirm", "decline", "map_columns", "download_report", "retry_pictures", "undo_import"]
     actions_list = [{"title": "Export all products", "icon": "download", "items": exports}]
     change_form_outer_before_template = "catalogue/admin/import_progress.html"
 
@@ -103,6 +107,8 @@ class ProductImportAdmin(DecisionsOnImport, PicturesOfImport, ShopScopedAdmin):
             return f"{row.percent}% of the file processed"
         if row.state == ProductImport.State.DECLINED:
             return "Nothing was imported"
+        if row.needs_mapping:
+            return "Nothing imported so far: the file is of no known format, and its columns have to be mapped"
         counts = [(row.created, "created"), (row.updated, "updated"), (row.skipped, "skipped"), (row.failed, "failed")]
         counts += [(row.conflicts, "in conflict")] if row.conflicts else []
         text = ", ".join(f"{format_count(count)} {word}" for count, word in counts)
@@ -132,9 +138,10 @@ class ProductImportAdmin(DecisionsOnImport, PicturesOfImport, ShopScopedAdmin):
         reason = ["reason"] if obj.reason else []
         has_run = obj.has_ended and not obj.dry_run and obj.state != ProductImport.State.DECLINED
         pictures = ["pictures_shown"] if has_run else []
+        columns = ["mapping_shown"] if obj.mapping else []
         changes = ["changes_shown"] if obj.dry_run and obj.changes else []
         source = ["source"] if obj.source else []
-        parts = [*reason, "result", *self.decision_fields(obj), *pictures, "problems_shown", *changes]
+        parts = [*reason, "result", *self.decision_fields(obj), *columns, *pictures, "problems_shown", *changes]
         return ["file_name", *source, "state", *parts, "begun", "finished", "who"]
 
     def save_model(self, request: Any, obj: ProductImport, form: Any, change: bool) -> None:
@@ -164,17 +171,21 @@ class ProductImportAdmin(DecisionsOnImport, PicturesOfImport, ShopScopedAdmin):
 
     def _export(self, request: Any, format: str) -> HttpResponseBase:
         check_own_site(request)
-        return exported(request.shop, format, request.now)
+        file, lost = exported(request.shop, format, request.now)
+        # Shown on the next page, since the answer is the file.
+        for sentence in sentences(format, lost):
+            self.message_user(request, sentence, messages.WARNING)
+        return file
 
     @list_deed("Native (JSON Lines), complete", Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/native")
     def export_native(self, request: Any) -> Any:
         return self._export(request, "native")
 
-    @list_deed("WooCommerce CSV", Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/woocommerce")
+    @list_deed("WooCommerce CSV, what it can hold", Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/woocommerce")
     def export_woocommerce(self, request: Any) -> Any:
         return self._export(request, "woocommerce")
 
-    @list_deed("Shopify CSV", Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/shopify")
+    @list_deed("Shopify CSV, what it can hold", Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/shopify")
     def export_shopify(self, request: Any) -> Any:
         return self._export(request, "shopify")
 
@@ -183,14 +194,16 @@ def _report_rows(row: ProductImport) -> list[tuple[str, str, str, str]]:
     return [report_row(Problem(**each)) for each in row.problems]
 
 
-def exported(shop: Shop, format: str, now: datetime) -> FileResponse:
-    """All of the shop's products as a download. Written to disk first, so that an error does not send half a file."""
+def exported(shop: Shop, format: str, now: datetime) -> tuple[FileResponse, Losses]:
+    """All of the shop's products as a download, and what it does not hold. Written to disk first, so that an error does
+    not send half a file."""
+    lost: Losses = Counter()
     raw = tempfile.TemporaryFile()  # noqa: SIM115, the response closes it
     out = io.TextIOWrapper(raw, encoding="utf-8", newline="", write_through=True)
-    count = export_products(shop=shop, format=format, out=out)
-    audit.record(shop=shop, action="products.exported", after={"format": format, "products": count}, now=now)
+    count = export_products(shop=shop, format=format, out=out, lost=lost)
+    record_export(shop=shop, format=format, products=count, lost=lost, now=now)
     out.detach()
     raw.seek(0)
     extension = "jsonl" if format == "native" else "csv"
     name = f"{shop.domain}-{format}-{shop.local_time(now):%Y-%m-%d}.{extension}"
-    return FileResponse(raw, as_attachment=True, filename=name)
+    return FileResponse(raw, as_attachment=True, filename=name), lost

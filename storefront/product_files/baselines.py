@@ -9,10 +9,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from storefront.catalogue.models import Category
+from storefront.catalogue.models import Category, Variant
 from storefront.product_files.csv_reading import clean_value
 from storefront.product_files.existing import ExistingProduct
-from storefront.product_files.parsed_products import Failure, ParsedProduct, ParsedVariant
+from storefront.product_files.export_values import variants_of
+from storefront.product_files.parsed_products import Failure, ParsedMetafield, ParsedProduct, ParsedVariant
 from storefront.product_files.rows import ColumnIndex
 from storefront.product_files.shopify import headers as shopify_headers
 from storefront.product_files.shopify import reader as shopify_reader
@@ -34,12 +35,21 @@ class Baselines:
         """Forget the shop's categories, so that they are read again when needed."""
         self._categories = None
 
-    def differing(self, parsed: ParsedProduct, existing: ExistingProduct) -> ParsedProduct:
-        """The parsed product without the values that this existing product's export has, too."""
+    def differing(
+        self, parsed: ParsedProduct, existing: ExistingProduct, variant_rows: list[Variant | None]
+    ) -> ParsedProduct:
+        """The parsed product without the values that this existing product's export has, too. `variant_rows` are the
+        existing variants that the parsed ones are."""
         if self.format not in ("woocommerce", "shopify"):
             return parsed
         baseline = self._baseline(existing, parsed.fields.get("dimension_unit") or "cm")
-        return parsed if baseline is None else _without(parsed, baseline)
+        if baseline is None:
+            return parsed
+        # By the lines of their rows; WooCommerce's first row is the product alone.
+        first = 2 if self.format == "woocommerce" else 1
+        exported = variants_of(existing)
+        own = {exported[variant.line - first].pk: variant for variant in baseline.variants or ()}
+        return _without(parsed, baseline, [own.get(row.pk) if row else None for row in variant_rows])
 
     def _baseline(self, existing: ExistingProduct, unit: str) -> ParsedProduct | None:
         if self._categories is None:
@@ -50,7 +60,7 @@ class Baselines:
             builder = woocommerce_writer.RowBuilder.for_one(self.shop, self._categories, existing, unit)
             reader, column_of = woocommerce_reader, headers.column_of
         else:
-            builder = shopify_writer.RowBuilder(self.shop, self._categories)
+            builder = shopify_writer.RowBuilder.for_one(self.shop, self._categories, existing)
             reader, column_of = shopify_reader, shopify_headers.column_of
         columns = ColumnIndex([(header, column_of(header)) for header in builder.header])
         rows = [[clean_value(row.get(header, "")) for header in builder.header] for row in builder.rows(existing)]
@@ -58,18 +68,32 @@ class Baselines:
         return None if isinstance(found, Failure) else found
 
 
-def _without(parsed: ParsedProduct, baseline: ParsedProduct) -> ParsedProduct:
-    """The parsed product without the values that equal the baseline."""
-    own_variants = {variant.key: variant for variant in baseline.variants or ()}
+def _without(parsed: ParsedProduct, baseline: ParsedProduct, own_variants: list[ParsedVariant | None]) -> ParsedProduct:
+    """The parsed product without the values that equal the baseline. `own_variants` are those of the baseline, as they
+    belong to the parsed ones."""
     return replace(
         parsed,
         fields=_differing(parsed.fields, baseline.fields),
         related_names=_differing(parsed.related_names, baseline.related_names),
         categories=None if parsed.categories == baseline.categories else parsed.categories,
         media=None if parsed.media == baseline.media else parsed.media,
+        metafields=_metafields_without(parsed.metafields, baseline.metafields or []),
         variants=parsed.variants
-        and [_variant_without(variant, own_variants.get(variant.key)) for variant in parsed.variants],
+        and [_variant_without(*each) for each in zip(parsed.variants, own_variants, strict=True)],
     )
+
+
+def _metafields_without(
+    stated: list[ParsedMetafield] | None, own: list[ParsedMetafield]
+) -> list[ParsedMetafield] | None:
+    """The metafields of the keys for which the product's export has others; columns of other products are blank."""
+    if stated is None:
+        return None
+
+    def of_key(found: list[ParsedMetafield], key: str) -> list[ParsedMetafield]:
+        return [each for each in found if each.key == key and each.values is not None]
+
+    return [each for each in stated if of_key(stated, each.key) != of_key(own, each.key)]
 
 
 def _variant_without(variant: ParsedVariant, own: ParsedVariant | None) -> ParsedVariant:
@@ -80,6 +104,7 @@ def _variant_without(variant: ParsedVariant, own: ParsedVariant | None) -> Parse
         variant,
         fields=_differing(variant.fields, own.fields),
         states_image=variant.states_image and not is_same_image,
+        states_options=variant.states_options and variant.key != own.key,
     )
 
 

@@ -32,12 +32,14 @@ def insert_products(
     products: Sequence[ParsedProduct],
     tables: NewTables,
     references: References,
+    variant_links: list[tuple[int, int]],
     pictures: PictureRequests | None = None,
     texts: LaterTexts | None = None,
     now: datetime,
 ) -> list[int]:
     """Create a product from each parsed product; returns their ids. The caller's transaction holds the shop's lock.
-    With `pictures`, the pictures are requested from the worker. With `texts`, these write the search texts later.
+    With `pictures`, the pictures are requested from the worker. With `texts`, these write the search texts later. Each
+    variant that has an id in the source is added to `variant_links`, with that id.
 
     Raises QuotaReached, and InvalidValue for a bundle item that the shop does not have, or a sale period that cannot
     be.
@@ -46,7 +48,7 @@ def insert_products(
     packed = [parsed.rows or tables.pack(parsed) for parsed in products]
     slugs = unused_slugs(shop, products)
     ids = list(allocate_ids(Product, len(products)))
-    batch = _Batch(packed)
+    batch = _Batch(packed, variant_links)
     for id, parsed, rows, slug in zip(ids, products, packed, slugs, strict=True):
         batch.add(id, parsed, rows, slug, references)
     links = _category_links(ids, products, references)
@@ -75,7 +77,8 @@ def insert_products(
 class _Batch:
     """The packed rows of a batch of new products by table, each with the values of its later columns (`NewTables`)."""
 
-    def __init__(self, packed: Sequence[NewRows]) -> None:
+    def __init__(self, packed: Sequence[NewRows], variant_links: list[tuple[int, int]]) -> None:
+        self.variant_links = variant_links
         self._media_ids = iter(allocate_ids(Media, sum(len(rows.media) for rows in packed)))
         self._variant_ids = iter(allocate_ids(Variant, sum(len(rows.variants) for rows in packed)))
         self._option_ids = iter(allocate_ids(Option, sum(len(rows.options) for rows in packed)))
@@ -99,6 +102,8 @@ class _Batch:
         for variant_id, variant in zip(variant_ids, rows.variants, strict=True):
             picture = None if variant.picture is None else media_ids[variant.picture]
             self.variants.append(((variant_id, id, picture), variant.row))
+            if variant.external_id:
+                self.variant_links.append((variant.external_id, variant_id))
         for row, values in rows.options:
             option_id = next(self._option_ids)
             self.options.append(((option_id, id), row))

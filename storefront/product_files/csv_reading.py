@@ -4,7 +4,7 @@ import csv
 import html
 import io
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -32,6 +32,8 @@ csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_LENGTH))
 class Row:
     line: int
     values: list[str]
+    # Positions of numbers whose decimal sign is known, since they are numbers in the file.
+    exact: Collection[int] = ()
 
 
 @dataclass(frozen=True, slots=True)

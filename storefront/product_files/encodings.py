@@ -80,7 +80,9 @@ def encoding_of(path: Path) -> tuple[str, bool]:
 
 def _refuse_workbooks(path: Path, start: bytes) -> None:
     if start.startswith(_OLE):
-        raise UnreadableFile(f"This is an Excel workbook. {_SAVE_AS_CSV}")
+        raise UnreadableFile(
+            "This is an old or protected Excel workbook. Save it as .xlsx without a password, or as CSV UTF-8."
+        )
     if not start.startswith(b"PK\x03\x04"):
         return
     try:
@@ -89,7 +91,7 @@ def _refuse_workbooks(path: Path, start: bytes) -> None:
     except (BadZipFile, NotImplementedError, OSError):
         names = []
     if any(name.startswith("xl/") for name in names):
-        raise UnreadableFile(f"This is an Excel workbook. {_SAVE_AS_CSV}")
+        raise UnreadableFile(f"This is an Excel workbook of another kind than .xlsx. {_SAVE_AS_CSV}")
     if "content.xml" in names:
         raise UnreadableFile(f"This is an OpenDocument spreadsheet. {_SAVE_AS_CSV}")
     raise UnreadableFile("This is a ZIP archive. Unpack it and upload the product file in it.")

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from storefront.catalogue.models import (
     BundleItem,
@@ -14,6 +15,20 @@ from storefront.catalogue.models import (
     Variant,
 )
 from storefront.shops.models import Shop
+
+
+class Found(NamedTuple):
+    """An existing product, as it was found by a key."""
+
+    id: int
+    slug: str
+    sku: str
+    name: str
+    type: str
+
+    def __str__(self) -> str:
+        sku = f", SKU {self.sku}" if self.sku else ""
+        return f"“{self.name}” ({self.slug}{sku})"
 
 
 @dataclass(slots=True)

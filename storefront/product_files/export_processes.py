@@ -5,7 +5,7 @@ import multiprocessing
 import os
 import pickle
 import signal
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing.connection import wait
@@ -17,7 +17,8 @@ import django
 # Spawned, since a fork of this process would share its database connection.
 PROCESSES = multiprocessing.get_context("spawn")
 
-Text = tuple[str, int]
+# A text, the number of its products, and what it does not hold of them.
+Text = tuple[str, int, Counter[str]]
 Write = Callable[[list[int]], Text]
 
 # Set in each process.

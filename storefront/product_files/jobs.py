@@ -23,7 +23,11 @@ from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.gate import Gate, ImpactRefused
 from storefront.product_files.impact import Impact
 from storefront.product_files.importing import import_products
+from storefront.product_files.mapped.kept import keep_mapping, kept_mapping
+from storefront.product_files.mapped.mapping import Mapping
+from storefront.product_files.mapped.samples import sample_of
 from storefront.product_files.models import ProductImport
+from storefront.product_files.opening import UnknownTable
 from storefront.product_files.reports import Report
 
 log = structlog.get_logger(__name__)
@@ -33,6 +37,8 @@ SILENCE = timedelta(minutes=10)
 HEARTBEAT_EVERY = timedelta(seconds=1)
 # How long a cleaned text is cached; afterwards its next view creates it again.
 KEPT_TEXTS = timedelta(days=30)
+# How long a file waits for a mapping of its columns.
+KEPT_UNMAPPED = timedelta(days=7)
 # Limits of the stored report; its counts include everything.
 MAX_PROBLEMS = 1000
 MAX_CHANGES = 200
@@ -43,6 +49,7 @@ GONE = (
     "the service's operator: web processes and workers must use the same file storage."
 )
 UNREADABLE = "The uploaded file cannot be read at the moment. Please upload it again later."
+NOT_MAPPED = "Its columns were not mapped within seven days, so the file was deleted. Nothing was imported."
 ASKED_AGAIN = (
     "The shop or its products changed since this import was confirmed. Nothing was imported. Please look again."
 )
@@ -76,17 +83,51 @@ def run_product_import(shop_id: int, import_id: int, uploaded_from: str = "") ->
 
 
 def _run(row: ProductImport, path: Path) -> None:
-    """Import the file, or only compare it: a dry run, and an update that nobody has confirmed yet."""
+    """Import the file, or only compare it: a dry run, and an update that nobody has confirmed yet. Without a mapping
+    that it needs, it waits for one."""
     is_undecided = row.update and not row.dry_run and row.accepted is None
-    if is_undecided:
-        report = _import(row, path, dry_run=True)
-        if report.updated:
-            _ask(row, report.impact, **result_columns(report))
-            return
-    end_import(row, state=ProductImport.State.DONE, **result_columns(_import(row, path, dry_run=row.dry_run)))
+    found = _report_or_sample(row, path, dry_run=row.dry_run or is_undecided)
+    if isinstance(found, Report) and is_undecided and not found.updated:
+        found = _report_or_sample(row, path, dry_run=False)
+        is_undecided = False
+    if not isinstance(found, Report):
+        _await_mapping(row, *found)
+    elif is_undecided:
+        _ask(row, found.impact, **result_columns(found))
+    else:
+        end_import(row, state=ProductImport.State.DONE, **result_columns(found))
 
 
-def _import(row: ProductImport, path: Path, *, dry_run: bool) -> Report:
+def _ask(row: ProductImport, impact: Impact, **columns: Any) -> None:
+    """Let the import wait for a decision, with what it would change. The file is kept."""
+    trips = [{"rule": each.rule, "sentence": each.sentence} for each in Gate().trips(row.shop, impact)]
+    found = {**impact.as_dict(), "trips": trips}
+    known = {"impact": found, "created": impact.created, "updated": impact.updated, **columns}
+    known |= {"state": ProductImport.State.ASKING, "accepted": None, "percent": 100, "heartbeat_at": clock.now()}
+    ProductImport.objects.filter(pk=row.pk, finished_at=None).update(**known)
+
+
+def _await_mapping(row: ProductImport, sample: dict[str, Any], reason: str) -> None:
+    columns = {"state": ProductImport.State.UNMAPPED, "sample": sample, "reason": reason, "heartbeat_at": clock.now()}
+    ProductImport.objects.filter(pk=row.pk, finished_at=None).update(**columns)
+
+
+def _report_or_sample(row: ProductImport, path: Path, *, dry_run: bool) -> Report | tuple[dict[str, Any], str]:
+    """The import's report. A table of no known format is read by the mapping that the shop keeps for its header row; if
+    it keeps none, nothing is imported, and a sample of the table is returned for the mapping's page, with a sentence
+    about its program if that is known."""
+    try:
+        return _import(row, path, Mapping(**row.mapping) if row.mapping else None, dry_run=dry_run)
+    except UnknownTable as unknown:
+        if kept := kept_mapping(row.shop, unknown.table.headers):
+            ProductImport.objects.filter(pk=row.pk).update(mapping=kept.as_json())
+            return _import(row, path, kept, dry_run=dry_run)
+        if sample := sample_of(unknown.table):
+            return sample, unknown.program
+        raise
+
+
+def _import(row: ProductImport, path: Path, mapping: Mapping | None, *, dry_run: bool) -> Report:
     now = clock.now()
     heartbeat = Heartbeat(row, counts=not dry_run)
     heartbeat.record(0)
@@ -94,6 +135,7 @@ def _import(row: ProductImport, path: Path, *, dry_run: bool) -> Report:
         shop=row.shop,
         file=path,
         format=row.format,
+        mapping=mapping,
         source=row.source,
         encoding=row.encoding,
         update=row.update,
@@ -107,13 +149,26 @@ def _import(row: ProductImport, path: Path, *, dry_run: bool) -> Report:
     )
 
 
-def _ask(row: ProductImport, impact: Impact, **columns: Any) -> None:
-    """Let the import wait for a decision, with what it would change. The file is kept."""
-    trips = [{"rule": each.rule, "sentence": each.sentence} for each in Gate().trips(row.shop, impact)]
-    found = {**impact.as_dict(), "trips": trips}
-    known = {"impact": found, "created": impact.created, "updated": impact.updated, **columns}
-    known |= {"state": ProductImport.State.ASKING, "accepted": None, "percent": 100, "heartbeat_at": clock.now()}
-    ProductImport.objects.filter(pk=row.pk, finished_at=None).update(**known)
+def import_by_mapping(*, row: ProductImport, mapping: Mapping, uploaded_from: str, now: datetime) -> bool:
+    """Keep the mapping for the shop's next file with the same header row, and import the waiting file by it. Returns
+    False if it does not wait any more."""
+    assert row.sample is not None
+    with transaction.atomic():
+        waiting = ProductImport.objects.filter(shop=row.shop, pk=row.pk, state=ProductImport.State.UNMAPPED)
+        if not waiting.update(state=ProductImport.State.WAITING, mapping=mapping.as_json(), sample=None, reason=""):
+            return False
+        keep_mapping(row.shop, row.sample["headers"], mapping, now=now)
+        run_product_import.enqueue(row.shop.pk, row.pk, uploaded_from)
+    return True
+
+
+def give_up_unmapped_imports(*, now: datetime, limit: int) -> int:
+    """Fail imports that have waited too long for a mapping, and delete their files; returns how many."""
+    old = ProductImport.objects.filter(state=ProductImport.State.UNMAPPED, heartbeat_at__lt=now - KEPT_UNMAPPED)
+    rows = list(old.select_related("shop").order_by("id")[:limit])
+    for row in rows:
+        end_import(row, state=ProductImport.State.FAILED, sample=None, reason=NOT_MAPPED)
+    return len(rows)
 
 
 def import_stopped(shop_id: int, import_id: int, uploaded_from: str = "", *, reason: str) -> None:

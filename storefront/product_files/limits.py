@@ -1,4 +1,4 @@
-"""Refuses products of a file with more entries in a list than there can be."""
+"""The limits of one product of a file, which are those of the API and the admin."""
 
 from collections.abc import Iterator
 

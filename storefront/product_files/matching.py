@@ -8,52 +8,51 @@ The keys, the most reliable first:
 3. The SKU, if only one product of the shop and only one of the file has it.
 4. The name's slug, for a product that states nothing else. The names have to be the same too, ignoring case.
 
+A row that states neither a type nor a slug can also be a variant, by its id in the source or by its
+SKU. `variant_matching.py` decides which variant of its product a variant is.
+
 Keys that contradict each other, or that fit several products, are a conflict: such a product is neither created nor
 changed, and the report names the products. No two products of a file are the same product of the shop.
 """
 
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from django.db import connection
 
 from storefront.catalogue import rules
 from storefront.kit.bulk_insert import BulkTable, allocate_ids
 from storefront.product_files.dialect import dialect
+from storefront.product_files.existing import Found
 from storefront.product_files.models import ExternalId
-from storefront.product_files.parsed_products import ParsedProduct
+from storefront.product_files.parsed_products import Keys, ParsedProduct
 from storefront.product_files.row_store import SeenProducts
 from storefront.product_files.sources import Source
+from storefront.product_files.variant_matching import (
+    ANOTHER_SOURCE,
+    FoundVariant,
+    variants_by_id,
+    variants_by_sku,
+)
 from storefront.shops.models import Shop
 
 COLUMNS = {"sku": "text", "slug": "text", "id": "bigint"}
-
-
-class Found(NamedTuple):
-    """An existing product."""
-
-    id: int
-    slug: str
-    sku: str
-    name: str
-
-    def __str__(self) -> str:
-        sku = f", SKU {self.sku}" if self.sku else ""
-        return f"“{self.name}” ({self.slug}{sku})"
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
     """The existing product, or None for a new one; `conflict` is the reason why it is neither.
 
-    `links` is true if the source's id for this product has to be stored.
+    `links` is true if the source's id for this product has to be stored. `variant` is set if the row is this variant of
+    the product.
     """
 
     product: Found | None = None
     conflict: str = ""
     links: bool = False
+    variant: FoundVariant | None = None
 
 
 Matched = tuple[ParsedProduct, Match]
@@ -69,6 +68,11 @@ class _Existing:
     by_sku: dict[str, list[Found]] = field(default_factory=dict)
     # Products in `by_sku` that have an id in the source.
     with_id: set[int] = field(default_factory=set)
+    # Products by the shop's own ids.
+    by_product_id: dict[int, Found] = field(default_factory=dict)
+    # For rows that can be variants: the variants by the id in the source, and by SKU.
+    variants_by_id: dict[int, FoundVariant] = field(default_factory=dict)
+    variants_by_sku: dict[str, list[FoundVariant]] = field(default_factory=dict)
     seen: dict[str, int] = field(default_factory=dict)
     lines: dict[int, tuple[int, bool]] = field(default_factory=dict)
     # The slugs of new products of the batch, each with its product's line.
@@ -76,13 +80,14 @@ class _Existing:
 
 
 class Matcher:
-    """Matches the products of one import. `skus` reads all SKUs of the file, which is done only if they are needed."""
+    """Matches the products of one import. `skus` reads all SKUs of the file's products, or of its variants, if they are
+    needed."""
 
     def __init__(
-        self, shop: Shop, source: Source | None, seen: SeenProducts, skus: Callable[[], Iterable[str]]
+        self, shop: Shop, source: Source | None, seen: SeenProducts, skus: Callable[..., Iterable[str]]
     ) -> None:
         self.shop, self.source, self.seen, self._skus = shop, source, seen, skus
-        self._has_counted_skus = False
+        self._has_counted_skus = self._has_counted_variants = False
 
     def match(self, products: Sequence[ParsedProduct]) -> list[Match]:
         """A match for each of the products, given in the order of the file."""
@@ -91,7 +96,7 @@ class Matcher:
         found = []
         for parsed, keys in zip(products, own_keys, strict=True):
             match = self._match(parsed, keys, existing)
-            if not match.conflict:
+            if not (match.conflict or match.variant or parsed.problems):
                 self._note(parsed, keys, match, existing)
             found.append(match)
         return found
@@ -116,6 +121,7 @@ class Matcher:
             existing.by_id = self._by_id(ids)
         keys = [parsed.keys for parsed in products]
         slugs = {slug for parsed in products if (slug := _looked_up_slug(parsed))}
+        slugs |= {_slug_before(slug) for slug in slugs if slug.isdigit()}
         existing.by_slug = dict(products_by(self.shop, "slug", slugs))
         for sku, found in products_by(self.shop, "sku", {each.sku for each in keys if each.sku}):
             existing.by_sku.setdefault(sku, []).append(found)
@@ -125,9 +131,17 @@ class Matcher:
         if self.source and ids and named:
             linked = ExternalId.objects.filter(source=self.source.pk, product__in=named)
             existing.with_id = named if self.source.is_own else set(linked.values_list("product_id", flat=True))
-        candidates = named | {found.id for found in (*existing.by_id.values(), *existing.by_slug.values())}
+        own_ids = {each.product_id for each in keys if each.product_id}
+        existing.by_product_id = dict(products_by(self.shop, "id", own_ids))
+        self._find_variants([parsed.keys for parsed in products if parsed.as_variant], existing)
+        candidates = named | {found.id for found in (*existing.by_id.values(), *existing.by_slug.values())} | own_ids
         existing.lines = self.seen.products(candidates)
         return existing
+
+    def _find_variants(self, keys: Sequence[Keys], existing: _Existing) -> None:
+        ids = {each.external_id for each in keys if each.external_id}
+        existing.variants_by_id = variants_by_id(self.shop, self.source, ids)
+        existing.variants_by_sku = variants_by_sku(self.shop, {each.sku for each in keys if each.sku})
 
     def _by_id(self, ids: set[int]) -> dict[int, Found]:
         assert self.source
@@ -136,11 +150,14 @@ class Matcher:
         linked = ExternalId.objects.filter(
             source=self.source.pk, external_id__in=ids, product__shop=self.shop, product__deleted_at=None
         )
-        rows = linked.values_list("external_id", "product", "product__slug", "product__sku", "product__name")
-        return {external: Found(id, slug, sku, name) for external, id, slug, sku, name in rows}
+        columns = ("slug", "sku", "name", "type")
+        rows = linked.values_list("external_id", "product", *(f"product__{column}" for column in columns))
+        return {external: Found(*found) for external, *found in rows}
 
     def _match(self, parsed: ParsedProduct, own_keys: list[str], existing: _Existing) -> Match:
         keys = parsed.keys
+        if parsed.as_variant and (match := self._as_variant(parsed, existing)):
+            return match
         for key in own_keys:
             if line := existing.seen.get(key):
                 return Match(conflict=f"the product on line {line} has the same {_described(key)}")
@@ -153,7 +170,10 @@ class Matcher:
 
     def _by_keys(self, parsed: ParsedProduct, existing: _Existing) -> Match:
         keys = parsed.keys
-        by_slug = existing.by_slug.get(keys.slug) if keys.slug else None
+        if keys.product_id:
+            found = existing.by_product_id.get(keys.product_id)
+            return Match(found) if found else Match(conflict="its product was deleted during the import")
+        by_slug = self._by_slug(parsed, existing)
         named = [each for each in existing.by_sku.get(keys.sku, ()) if not existing.lines.get(each.id, (0, False))[1]]
         by_id = existing.by_id.get(keys.external_id or 0)
         if by_id:
@@ -174,12 +194,61 @@ class Matcher:
             return self._by_sku(parsed, named, existing)
         return self._by_name(parsed, existing)
 
+    def _as_variant(self, parsed: ParsedProduct, existing: _Existing) -> Match | None:
+        """The match of a row that can be a product or a variant, if its ID or SKU is that of a variant."""
+        keys = parsed.keys
+        product = existing.by_id.get(keys.external_id or 0) or existing.by_slug.get(keys.slug)
+        by_id = existing.variants_by_id.get(keys.external_id or 0)
+        products = existing.by_sku.get(keys.sku, [])
+        variants = existing.variants_by_sku.get(keys.sku, [])
+        if by_id:
+            return self._by_variant_id(keys, by_id, product, [*products, *variants])
+        if product or not variants or any(_is_named(each, keys) for each in products):
+            return None
+        if products or len(variants) > 1:
+            same = [*map(str, products), *map(str, variants)]
+            return Match(conflict=f"SKU {keys.sku} is that of {' and of '.join(same[:3])}")
+        return Match(variants[0].product, variant=variants[0])
+
+    def _by_variant_id(
+        self, keys: Keys, by_id: FoundVariant, product: Found | None, same_sku: Sequence[Found | FoundVariant]
+    ) -> Match:
+        assert self.source
+        stated = f"ID {keys.external_id} is {by_id}"
+        if product:
+            return Match(conflict=f"{stated}, but it is also {product}")
+        if keys.sku and keys.sku != by_id.sku:
+            if len(same_sku) == 1:
+                return Match(conflict=f"{stated}, but SKU {keys.sku} is {same_sku[0]}")
+            if not self.source.is_named:
+                return Match(conflict=f"{stated}, and the SKU does not agree{ANOTHER_SOURCE}")
+        return Match(by_id.product, variant=by_id)
+
+    def _by_slug(self, parsed: ParsedProduct, existing: _Existing) -> Found | None:
+        """The product with the stated slug. For digits, which imports once changed to `product-` and the digits, it is
+        also the one with that slug, if its SKU or name agrees."""
+        slug = parsed.keys.slug
+        found = existing.by_slug.get(slug)
+        if found or not slug.isdigit():
+            return found
+        before = existing.by_slug.get(_slug_before(slug))
+        if before is None or before.id in existing.lines:
+            return None
+        return before if _agrees(replace(parsed.keys, slug=""), before) else None
+
+    def repeats_variant(self, sku: str) -> bool:
+        """Returns True if several variants of the file have the SKU."""
+        if not self._has_counted_variants:
+            self.seen.count_texts(f"variant {sku}" for sku in self._skus(of_variants=True))
+            self._has_counted_variants = True
+        return self.seen.is_repeated(f"variant {sku}")
+
     def _by_name(self, parsed: ParsedProduct, existing: _Existing) -> Match:
         slug = _looked_up_slug(parsed)
         if not slug:
             return NEW
         if other := existing.by_slug.get(slug):
-            if _is_named(other, parsed):
+            if _is_named(other, parsed.keys):
                 return Match(other)
             return Match(conflict=f"the slug of its name is that of {other}; state a slug or an SKU")
         if line := existing.new_slugs.get(slug):
@@ -192,7 +261,7 @@ class Matcher:
         original."""
         assert self.source
         keys = parsed.keys
-        return self.source.is_named or not (keys.slug or keys.sku or keys.name) or _agrees(parsed, found)
+        return self.source.is_named or not (keys.slug or keys.sku or keys.name) or _agrees(keys, found)
 
     def _by_sku(self, parsed: ParsedProduct, named: list[Found], existing: _Existing) -> Match:
         keys = parsed.keys
@@ -215,9 +284,9 @@ class Matcher:
     def _repeats(self, sku: str) -> bool:
         """Returns True if several products of the file have the SKU."""
         if not self._has_counted_skus:
-            self.seen.count_texts(self._skus())
+            self.seen.count_texts(f"product {sku}" for sku in self._skus(of_variants=False))
             self._has_counted_skus = True
-        return self.seen.is_repeated(sku)
+        return self.seen.is_repeated(f"product {sku}")
 
     def _own_keys(self, parsed: ParsedProduct) -> list[str]:
         """The keys that no other product of the file can have."""
@@ -250,16 +319,19 @@ def _looked_up_slug(parsed: ParsedProduct) -> str:
     keys = parsed.keys
     if keys.slug or keys.external_id or keys.sku or not keys.name:
         return keys.slug
-    return _slug_of_name(parsed)
+    return _slug_of_name(keys)
 
 
-def _slug_of_name(parsed: ParsedProduct) -> str:
-    return rules.slug_of(parsed.keys.name, fallback="product")
+def _slug_before(digits: str) -> str:
+    return f"product-{digits}"
 
 
-def _is_named(found: Found, parsed: ParsedProduct) -> bool:
-    name = parsed.keys.name
-    return bool(name) and _folded(name) == _folded(found.name)
+def _slug_of_name(keys: Keys) -> str:
+    return rules.slug_of(keys.name, fallback="product")
+
+
+def _is_named(found: Found, keys: Keys) -> bool:
+    return bool(keys.name) and _folded(keys.name) == _folded(found.name)
 
 
 def _folded(name: str) -> str:
@@ -267,13 +339,12 @@ def _folded(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
 
 
-def _agrees(parsed: ParsedProduct, found: Found) -> bool:
-    keys = parsed.keys
+def _agrees(keys: Keys, found: Found) -> bool:
     if keys.sku and keys.sku == found.sku:
         return True
     if keys.slug:
         return keys.slug == found.slug
-    return _is_named(found, parsed) or (bool(keys.name) and found.slug == _slug_of_name(parsed))
+    return _is_named(found, keys) or (bool(keys.name) and found.slug == _slug_of_name(keys))
 
 
 def link(source: Source, ids: Sequence[tuple[int, int]]) -> None:

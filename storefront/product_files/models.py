@@ -3,7 +3,7 @@
 from django.db import models
 from django.db.models import Q
 
-from storefront.catalogue.models import Product
+from storefront.catalogue.models import Product, Variant
 from storefront.kit.storage import private_files
 from storefront.product_files.encodings import COMMON_ENCODINGS, usual_name
 from storefront.shops.models import Shop, User
@@ -42,13 +42,46 @@ class ExternalId(models.Model):
         return str(self.external_id)
 
 
+class ExternalVariantId(models.Model):
+    """The id that a variant has in a source. A variant can have ids of several sources."""
+
+    source = models.ForeignKey(ImportSource, on_delete=models.CASCADE, db_index=False)
+    external_id = models.BigIntegerField()
+    variant = models.ForeignKey(Variant, on_delete=models.CASCADE)
+
+    class Meta:
+        app_label = "catalogue"
+        constraints = [models.UniqueConstraint(fields=["source", "external_id"], name="external_variant_id_of_source")]
+
+    def __str__(self) -> str:
+        return str(self.external_id)
+
+
+class ColumnMapping(models.Model):
+    """A shop's mapping of the columns of a table, kept for the next file with the same header row."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the header row.")
+    mapping = models.JSONField(help_text='{"columns": {"Header": "member"}, "constants": {}, "weight_unit": "kg", ...}')
+    used_at = models.DateTimeField(help_text="Time of the last import with it.")
+
+    class Meta:
+        app_label = "catalogue"
+        constraints = [models.UniqueConstraint(fields=["shop", "digest"], name="column_mapping_digest")]
+
+    def __str__(self) -> str:
+        return self.digest[:12]
+
+
 class ProductImport(models.Model):
-    """A product file that a merchant uploaded, with the result of its import. The file is deleted afterwards."""
+    """A product file that a merchant uploaded, with the result of its import. The file is deleted afterwards. One of no
+    known format waits, with a sample of its rows, until somebody maps its columns."""
 
     class State(models.TextChoices):
         WAITING = "waiting"
         RUNNING = "running"
         ASKING = "asking", "Waits for you"
+        UNMAPPED = "unmapped", "Needs a mapping"
         DONE = "done"
         FAILED = "failed", "Failed"
         DECLINED = "declined", "Not imported"
@@ -59,6 +92,13 @@ class ProductImport(models.Model):
         AUTO = "auto", "Detect automatically"
         WOOCOMMERCE = "woocommerce", "WooCommerce CSV"
         SHOPIFY = "shopify", "Shopify CSV"
+        SQUARESPACE = "squarespace", "Squarespace CSV"
+        WIX = "wix", "Wix CSV"
+        BIGCOMMERCE = "bigcommerce", "BigCommerce CSV"
+        BIGCOMMERCE_V2 = "bigcommerce-v2", "BigCommerce CSV, older export (v2)"
+        SQUARE = "square", "Square CSV"
+        GOOGLE = "google", "Google product feed"
+        MATRIXIFY = "matrixify", "Matrixify"
         NATIVE = "native", "Native (JSON Lines)"
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
@@ -90,6 +130,12 @@ class ProductImport(models.Model):
         "fetch pictures",
         default=True,
         help_text="If off, pictures stay where they are and are shown from there.",
+    )
+    mapping = models.JSONField(
+        null=True, editable=False, help_text="The mapping of its columns, as in ColumnMapping; null for known formats."
+    )
+    sample = models.JSONField(
+        null=True, editable=False, help_text='{"headers": [...], "rows": [[line, [...]]]}, while it needs a mapping.'
     )
     state = models.CharField(max_length=10, choices=State, default=State.WAITING, editable=False)
     percent = models.PositiveSmallIntegerField("progress", default=0, editable=False)
@@ -125,7 +171,17 @@ class ProductImport(models.Model):
         constraints = [
             models.CheckConstraint(
                 condition=Q(
-                    state__in=["waiting", "running", "asking", "done", "failed", "declined", "undoing", "undone"]
+                    state__in=[
+                        "waiting",
+                        "running",
+                        "unmapped",
+                        "asking",
+                        "done",
+                        "failed",
+                        "declined",
+                        "undoing",
+                        "undone",
+                    ]
                 ),
                 name="product_import_state",
             )
@@ -145,6 +201,10 @@ class ProductImport(models.Model):
         return self.state in (self.State.WAITING, self.State.RUNNING, self.State.UNDOING)
 
     @property
+    def needs_mapping(self) -> bool:
+        return self.state == self.State.UNMAPPED
+
+    @property
     def awaits_pictures(self) -> bool:
         """Returns True if pictures of this import are still to be fetched."""
         return self.picture_requests.exists() or self.pictures.filter(state="waiting").exists()
@@ -162,6 +222,7 @@ class ImportedChange(models.Model):
         RELATED = "related"
         CREATED = "created"
         LINKED = "linked"
+        VARIANT_LINKED = "variant_linked"
         CATEGORY = "category"
         BRAND = "brand"
         VENDOR = "vendor"

@@ -78,7 +78,10 @@ class NewTables:
             search=self.search.pack({"text": text.text, "listed": listed}),
             words=text.words,
             media=[(each.url, self._picture(order, each)) for order, each in enumerate(pictures)],
-            variants=[PackedVariant(self.variants.pack(row), places.get(each.image)) for each, row in variants],
+            variants=[
+                PackedVariant(self.variants.pack(row), places.get(each.image), each.external_id)
+                for each, row in variants
+            ],
             default=max((place for place, (each, _) in enumerate(variants) if each.is_default), default=None),
             options=self._options(parsed),
         )
@@ -121,6 +124,7 @@ def with_new_rows(results: Iterator[ReadResult], tables: NewTables) -> Iterator[
                 yield parsed
                 continue
             parsed.fields, parsed.if_new, parsed.media, parsed.variants, parsed.options = {}, {}, None, None, None
+            parsed.metafields = None
         yield parsed
 
 
@@ -147,7 +151,7 @@ def _search_text(parsed: ParsedProduct, row: dict[str, Any], language: str) -> S
         tags=row.get("tags"),
         attributes=row.get("attributes"),
         variants=[
-            (variant.fields["name"], variant.fields.get("sku", ""), variant.option_values)
+            (variant.new_fields["name"], variant.fields.get("sku", ""), variant.option_values)
             for variant in parsed.variants or ()
             if variant.new_fields.get("is_active", True)
         ],

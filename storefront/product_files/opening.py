@@ -10,16 +10,30 @@ from pathlib import Path
 from typing import Protocol
 
 from storefront.product_files.csv_reading import Table, UnreadableFile
+from storefront.product_files.mapped.mapping import Mapping
+from storefront.product_files.mapped.reader import MappedFormat
 from storefront.product_files.native import reader as native_reader
 from storefront.product_files.parsed_products import Problem, ReadResult
+from storefront.product_files.programs import (
+    bigcommerce_v2,
+    bigcommerce_v3,
+    google,
+    matrixify,
+    refused,
+    square,
+    squarespace,
+    wix,
+)
 from storefront.product_files.rows import ColumnIndex, read_numbers
 from storefront.product_files.shopify import reader as shopify_reader
 from storefront.product_files.woocommerce import reader as woocommerce_reader
+from storefront.product_files.woocommerce.headers import languages
+from storefront.product_files.workbooks import Workbook, is_workbook
 from storefront.shops.models import Shop
 
 
 class TableFormat(Protocol):
-    """A format of CSV files: what the module of its reader has."""
+    """A format of tables, CSV files or workbooks: what the module of its reader has."""
 
     @property
     def EXPECTED(self) -> str:  # noqa: N802, a constant of the module
@@ -47,15 +61,35 @@ class TableFormat(Protocol):
     def read(self, table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
         """Every product of the file, or why it could not be read."""
 
-    def skus(self, table: Table, columns: ColumnIndex) -> Iterator[str]:
-        """The SKUs of all products of the file."""
+    def skus(self, table: Table, columns: ColumnIndex, *, of_variants: bool) -> Iterator[str]:
+        """The SKUs of all products of the file, or of all variants."""
 
 
-# Detected from the last to the first: a file of Shopify's has columns that WooCommerce has, too.
-READERS: dict[str, TableFormat] = {"woocommerce": woocommerce_reader, "shopify": shopify_reader}
+# Detected from the last to the first: a file of another program has columns that WooCommerce or Shopify has, too.
+READERS: dict[str, TableFormat] = {
+    "woocommerce": woocommerce_reader,
+    "shopify": shopify_reader,
+    "google": google.FORMAT,
+    "square": square.FORMAT,
+    "wix": wix.FORMAT,
+    "squarespace": squarespace.FORMAT,
+    "bigcommerce": bigcommerce_v3.FORMAT,
+    "bigcommerce-v2": bigcommerce_v2.FORMAT,
+    "matrixify": matrixify,
+}
 # Warnings about headers that are reported.
 MAX_WARNINGS = 100
 FORMATS = ("auto", *READERS, "native")
+MAPPED = "mapped"
+
+
+class UnknownTable(UnreadableFile):
+    """A table of no known format, which can be read by a mapping of its columns. `program` is a sentence about the
+    program that it is from, if that is known."""
+
+    def __init__(self, message: str, table: Table, program: str = "") -> None:
+        super().__init__(message)
+        self.table, self.program = table, program
 
 
 @dataclass
@@ -66,7 +100,7 @@ class OpenedFile:
     size: int
     position: Callable[[], int]
     results: Iterator[ReadResult]
-    skus: Callable[[], Iterator[str]]
+    skus: Callable[..., Iterator[str]]
     # Notes about the file as a whole.
     notes: list[Problem]
     source: str = ""
@@ -77,15 +111,28 @@ class OpenedFile:
         return self.format == "woocommerce"
 
 
-def open_source(file: Path, format: str, encoding: str = "", *, shop: Shop, update: bool, now: datetime) -> OpenedFile:
-    """Open the file with the reader of `format`, which "auto" detects, as is the encoding if none is stated. `update`
-    is true if existing products are to be updated. Raises UnreadableFile."""
+def open_source(
+    file: Path,
+    format: str,
+    encoding: str = "",
+    *,
+    sheet: str = "",
+    mapping: Mapping | None = None,
+    shop: Shop,
+    update: bool,
+    now: datetime,
+) -> OpenedFile:
+    """Open the file by its mapping, or with the reader of `format`, which "auto" detects, as is the encoding if none is
+    stated. `sheet` names the sheet of a workbook. `update` is true if existing products are to be updated. Raises
+    UnreadableFile, and UnknownTable if a mapping can help."""
     if format not in FORMATS:
         raise UnreadableFile(f"Unknown format {format}; expected one of {', '.join(FORMATS)}.")
     if not file.is_file():
         raise UnreadableFile(f"{file} is not a file." if file.exists() else f"There is no file {file}.")
     try:
-        table = Table(file, encoding)
+        table = _table(file, encoding, sheet)
+        if mapping is not None:
+            return open_mapped(table, mapping, shop=shop, now=now)
         if format == "native" or (format == "auto" and native_reader.recognises(table)):
             return OpenedFile(
                 "native",
@@ -100,6 +147,23 @@ def open_source(file: Path, format: str, encoding: str = "", *, shop: Shop, upda
         raise UnreadableFile(f"The file {file} cannot be read: {error.strerror}.") from None
 
 
+def open_mapped(table: Table, mapping: Mapping, *, shop: Shop, now: datetime) -> OpenedFile:
+    """Open a table by the mapping of its columns. Raises UnreadableFile if the mapping does not fit the table."""
+    reader = MappedFormat(mapping)
+    table.find_header(reader.column_of)
+    if problems := mapping.problems(table.headers):
+        raise UnreadableFile(f"The mapping does not fit: {'; '.join(problems)}.")
+    return _opened(table, MAPPED, reader, shop=shop, now=now)
+
+
+def _table(file: Path, encoding: str, sheet: str) -> Table:
+    if is_workbook(file):
+        return Workbook(file, sheet)
+    if sheet:
+        raise UnreadableFile("Only an Excel workbook (.xlsx) has sheets.")
+    return Table(file, encoding)
+
+
 def _warnings(table: Table, reader: TableFormat) -> list[Problem]:
     """The warnings about headers, at most MAX_WARNINGS, and then how many columns were not looked at."""
     found = reader.warnings(table.headers)
@@ -110,30 +174,50 @@ def _warnings(table: Table, reader: TableFormat) -> list[Problem]:
     return reported
 
 
+def _columns(table: Table, reader: TableFormat) -> list[tuple[str, str | None]]:
+    return [
+        (header, reader.column_of(header) if reader.harmless_values(header) is None else None)
+        for header in table.headers
+    ]
+
+
 def _open_table(table: Table, format: str, *, shop: Shop, update: bool, now: datetime) -> OpenedFile:
+    if format == "auto":
+        # The separator with the most columns.
+        table.find_header(lambda header: header or None)
+        if program := refused.refused_program(table.headers):
+            raise UnknownTable(refused.refusal_of(program), table, refused.refusal_of(program))
     tried = [format] if format != "auto" else [*reversed(READERS)]
     for name in tried:
         reader = READERS[name]
         table.find_header(reader.column_of)
-        found = [
-            (header, reader.column_of(header) if reader.harmless_values(header) is None else None)
-            for header in table.headers
-        ]
+        found = _columns(table, reader)
         if reader.recognises({column for _, column in found}):
-            columns = ColumnIndex(found)
-            if refusal := reader.refusal(table.headers, columns.index, update=update):
+            if refusal := reader.refusal(table.headers, ColumnIndex(found).index, update=update):
                 raise UnreadableFile(refusal)
-            read_numbers(table, columns, reader.NUMBERS)
-            results = reader.read(table, columns, shop=shop, now=now)
-            # A table of its own, since reading a table once more would change its position.
-            skus = partial(reader.skus, copy(table), columns)
-            source = woocommerce_reader.stated_source(copy(table), columns) if name == "woocommerce" else ""
-            notes = [*table.notes, *_warnings(table, reader)]
-            return OpenedFile(name, table.size, table.position, results, skus, notes, source)
+            return _opened(table, name, reader, shop=shop, now=now)
+    raise _unknown(table, tried)
+
+
+def _opened(table: Table, name: str, reader: TableFormat, *, shop: Shop, now: datetime) -> OpenedFile:
+    columns = ColumnIndex(_columns(table, reader))
+    read_numbers(table, columns, reader.NUMBERS)
+    results = reader.read(table, columns, shop=shop, now=now)
+    # A table of its own, since reading a table once more would change its position.
+    skus = partial(reader.skus, copy(table), columns)
+    source = woocommerce_reader.stated_source(copy(table), columns) if name == "woocommerce" else ""
+    notes = [*table.notes, *_warnings(table, reader)]
+    return OpenedFile(name, table.size, table.position, results, skus, notes, source)
+
+
+def _unknown(table: Table, tried: Sequence[str]) -> UnreadableFile:
     expected = "; or ".join(f"{name}: {READERS[name].EXPECTED}" for name in tried)
+    table.find_header(lambda header: header or None)
     beginning = ", ".join(header[:40] for header in table.headers[:6])
-    raise UnreadableFile(
+    message = (
         f"The header row does not match a supported product file. It begins: {beginning}. Expected ({expected}). "
-        "WooCommerce's headers can be in English, Dutch, French, German, Italian, Persian, Polish, Portuguese, "
-        "Russian, Serbian, Spanish, Swedish or Turkish."
+        f"WooCommerce's headers can be in {languages()}. Columns of any other table can be mapped: in the admin, or "
+        "with --map."
     )
+    is_table = sum(map(bool, table.headers)) > 1
+    return UnknownTable(message, table) if is_table and len(tried) > 1 else UnreadableFile(message)

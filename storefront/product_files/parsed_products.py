@@ -97,8 +97,11 @@ class ParsedMedia(CompactPickle):
 
 @dataclass(slots=True)
 class ParsedVariant(CompactPickle):
-    """A variant, identified within its product by its option values. `if_new` are fields that only a new variant gets,
-    where `fields` lack them."""
+    """A variant, identified by its id in the source, its SKU or its option values (`variant_matching.py`).
+
+    `states_options` is False if the file has no option values for it, as in a list of SKUs and prices. `if_new` are
+    fields that only a new variant gets, where `fields` lack them.
+    """
 
     line: int
     option_values: dict[str, str]
@@ -106,6 +109,8 @@ class ParsedVariant(CompactPickle):
     image: str | None = None
     states_image: bool = False
     is_default: bool = False
+    external_id: int | None = None
+    states_options: bool = True
     if_new: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -115,6 +120,10 @@ class ParsedVariant(CompactPickle):
     @property
     def key(self) -> tuple[tuple[str, str], ...]:
         return option_key(self.option_values)
+
+    @property
+    def sku(self) -> str:
+        return self.fields.get("sku", "")
 
 
 @dataclass(slots=True)
@@ -144,14 +153,25 @@ class ParsedRelated(CompactPickle):
 
 
 @dataclass(slots=True)
+class ParsedMetafield(CompactPickle):
+    """A metafield of Shopify's with its key and label; None as values if its cell is blank."""
+
+    key: str
+    name: str
+    values: list[str] | None
+
+
+@dataclass(slots=True)
 class Keys(CompactPickle):
     """The keys by which a file identifies a product, the most reliable first. `external_id` is the id in the program
-    that wrote the file. `slug` is only set if the file states it."""
+    that wrote the file. `slug` is only set if the file states it. `product_id` is the shop's own, of a product that the
+    import has found by its variants."""
 
     external_id: int | None = None
     slug: str = ""
     sku: str = ""
     name: str = ""
+    product_id: int | None = None
 
     def __str__(self) -> str:
         if self.external_id:
@@ -165,10 +185,11 @@ class Keys(CompactPickle):
 
 @dataclass(slots=True)
 class PackedVariant(CompactPickle):
-    """A variant's row, and the place of its picture among the product's."""
+    """A variant's row, the place of its picture among the product's, and its id in the source."""
 
     row: Packed
     picture: int | None
+    external_id: int | None
 
 
 @dataclass(slots=True)
@@ -193,8 +214,12 @@ class ParsedProduct(CompactPickle):
     `slug` is the one that the product gets if it is new. `related_names` holds the names of brand, vendor, shipping
     origin and tax class; None removes it. `if_new` are fields that only a new product gets, where `fields` lack them.
     `rows` are the packed rows of a new product, which replace its other values (`new_rows.with_new_rows`).
-    `refusal_if_new` is the reason why the product cannot be created, if it can only update an existing one;
-    `refusal_if_variable` why it cannot update a product with variants.
+    `refusal_if_new` is the reason why the product cannot be created, if it can only update an existing one, and
+    `reason_to_keep` the one why an existing product stays as it is.
+
+    Rows that do not state whether they are a product or a variant are read as both. `as_variant` is the reading as one
+    variant of a product that the file does not name; `if_variable` that as variants of the product that the file names,
+    which counts if that product is variable. `problems` are why there is no reading as a product.
     """
 
     line: int
@@ -213,6 +238,8 @@ class ParsedProduct(CompactPickle):
     bundle_items: list[ParsedBundleItem] | None = None
     # Related products by kind of relation, as far as the file states them.
     related: dict[str, ParsedRelated] = field(default_factory=dict)
+    # The attributes that columns of a Shopify file state, blank ones included. None: the file has no such column.
+    metafields: list[ParsedMetafield] | None = None
     if_new: dict[str, Any] = field(default_factory=dict)
     rows: NewRows | None = None
     # True if the file may have more rows of the product, which cannot be read: then nothing is removed or deactivated.
@@ -225,7 +252,10 @@ class ParsedProduct(CompactPickle):
     # The names of options, if variants can have more of them than the file has columns for.
     only_options: frozenset[str] | None = None
     refusal_if_new: str = ""
-    refusal_if_variable: str = ""
+    as_variant: "ParsedProduct | None" = None
+    if_variable: "ParsedProduct | None" = None
+    problems: list[Problem] = field(default_factory=list)
+    reason_to_keep: str = ""
     warnings: list[Problem] = field(default_factory=list)
     # Warnings if the product is new, and those if it is updated, of which a report has one for each column.
     new_warnings: list[Problem] = field(default_factory=list)

@@ -124,8 +124,9 @@ def boolean(*, blank: bool) -> Parse:
 
 
 def slug(value: str) -> str:
-    """The slug that a file states, in any script; changed into a valid one if necessary."""
-    if rules.is_slug(value) and not value.isdigit():
+    """The slug that a file states, in any script; changed into a valid one if necessary. Digits alone are one, as in
+    the App API (R-CAT-27)."""
+    if rules.is_slug(value):
         return check_text(value)
     return rules.slug_of(value, fallback="product")
 

@@ -3,7 +3,7 @@ price that agrees with its variants."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from copy import copy
+from copy import copy, deepcopy
 from datetime import datetime
 from typing import Any
 
@@ -43,6 +43,33 @@ def merged_attributes(
         elif parsed.attributes_are_partial:
             merged.append(item)
     return merged + list(unnamed.values())
+
+
+def with_option_values(
+    attributes: list[dict[str, Any]],
+    before: dict[int, dict[str, str]],
+    stated: Sequence[tuple[Variant | None, dict[str, str]]],
+) -> list[dict[str, Any]]:
+    """The product's attributes with the stated option values of variants, None for new ones. A value that a variant had
+    `before`, by variant, and that no variant has any more, is replaced; others stay."""
+    after = before | {row.pk: values for row, values in stated if row}
+    used = {pair for values in after.values() for pair in values.items()}
+    found = deepcopy(attributes)
+    by_name = {item["name"]: item for item in found}
+    for row, values in stated:
+        old = before[row.pk] if row else {}
+        for name, value in values.items() if values != old else ():
+            if name not in by_name:
+                by_name[name] = {"name": name, "values": [], "variation": True}
+                found.append(by_name[name])
+            listed = by_name[name].setdefault("values", [])
+            replaced = old.get(name)
+            if replaced in listed and (name, replaced) not in used:
+                listed[listed.index(replaced)] = value
+                by_name[name]["values"] = list(dict.fromkeys(listed))
+            elif value not in listed:
+                listed.append(value)
+    return found
 
 
 def warn_of_cleared(parsed: ParsedProduct, changes: dict[str, list[Any]]) -> None:

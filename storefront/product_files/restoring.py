@@ -29,7 +29,12 @@ _STOCKS = ("stock_qty", "damaged_qty")
 # The order in which rows that an import added are removed again: those that refer to others first.
 _REMOVAL = [name for name in reversed(TABLES) if name != "product"]
 # Rows that may be removed with a variant.
-_LOST_WITH_VARIANT = {"carts.CartLine", "catalogue.ExternalId", "catalogue.PastPrice", "catalogue.StockAdjustment"}
+_LOST_WITH_VARIANT = {
+    "carts.CartLine",
+    "catalogue.ExternalVariantId",
+    "catalogue.PastPrice",
+    "catalogue.StockAdjustment",
+}
 # What changed, in words for people, by table.
 _WORDS = {
     "media": "its pictures",

@@ -16,6 +16,8 @@ SAMPLE_ROWS = 10_000
 MAX_COMPARED = 100
 # The parsed value of an empty cell that changes nothing.
 KEEP: Any = object()
+# Between the columns that one header can stand for.
+OR = "|"
 # A column of the file, the field that it fills, and the parser of its values.
 FieldMapping = tuple[str, str, Parse]
 
@@ -27,7 +29,9 @@ class ColumnIndex:
         """Takes (header, column name or None) in file order. Raises UnreadableFile if a column occurs twice."""
         self.index: dict[str, int] = {}
         self.header: dict[str, str] = {}
-        for position, (header, name) in enumerate(headers):
+        found = list(headers)
+        names = one_each(name for _, name in found)
+        for position, ((header, _), name) in enumerate(zip(found, names, strict=True)):
             if name is None:
                 continue
             if name in self.index:
@@ -39,6 +43,19 @@ class ColumnIndex:
 
     def __contains__(self, name: str) -> bool:
         return name in self.index
+
+
+def one_each(names: Iterable[str | None]) -> list[str | None]:
+    """The columns with one meaning each: where a header can stand for several columns, the first of them that no other
+    header of the file is."""
+    found = list(names)
+    taken = {name for name in found if name and OR not in name}
+    for position, name in enumerate(found):
+        if name and OR in name:
+            meanings = name.split(OR)
+            found[position] = next((each for each in meanings if each not in taken), meanings[0])
+            taken.add(found[position] or "")
+    return found
 
 
 class RowReader:
@@ -110,7 +127,7 @@ def read_numbers(table: Table, columns: ColumnIndex, names: Iterable[str]) -> No
     """Detect from the file's first rows whether the numbers in these columns have a decimal comma."""
     positions = [columns.index[name] for name in names if name in columns]
     rows = (row for row in islice(table.rows(), SAMPLE_ROWS) if isinstance(row, Row))
-    found = number_format(row.values[position] for row in rows for position in positions)
+    found = number_format(row.values[each] for row in rows for each in positions if each not in row.exact)
     if found.has_comma:
         table.comma_columns = positions
     if found.note:

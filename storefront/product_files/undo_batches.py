@@ -8,7 +8,6 @@ from typing import Any
 
 from django.apps import apps
 from django.db import IntegrityError, transaction
-from django.db.models import Q
 
 from storefront.catalogue import events, search_index, tree
 from storefront.catalogue.inventory.ledger import Kind as StockKind
@@ -16,7 +15,7 @@ from storefront.catalogue.inventory.ledger import stock_changes
 from storefront.catalogue.models import BundleItem, Category, Product, ProductSearch, StockAdjustment
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.existing import ExistingProduct, existing_products
-from storefront.product_files.models import ExternalId, ImportedChange, ProductImport
+from storefront.product_files.models import ExternalId, ExternalVariantId, ImportedChange, ProductImport
 from storefront.product_files.references import MODELS
 from storefront.product_files.restoring import obstacle, restore
 from storefront.shops.audit_models import AuditEntry
@@ -29,6 +28,10 @@ MAX_REASON_LENGTH = 300
 Kind = ImportedChange.Kind
 Outcome = ImportedChange.Outcome
 OF_PRODUCTS = (Kind.UPDATED, Kind.RELATED)
+OF_LINKS: dict[Kind, tuple[Any, str]] = {
+    Kind.LINKED: (ExternalId, "product"),
+    Kind.VARIANT_LINKED: (ExternalVariantId, "variant"),
+}
 CREATED_ROWS: dict[Kind, Any] = {Kind.CATEGORY: Category, **{Kind(name): model for name, model in MODELS.items()}}
 # The reason why each object stays as it is, by its id; empty if it was undone.
 Verdicts = dict[int, str]
@@ -58,7 +61,7 @@ def undo_batches(
                     _record(rows, verdicts)
                     publish_change(shop.pk)
             looked_at += len(verdicts)
-            yield looked_at, {} if kinds == (Kind.LINKED,) else verdicts
+            yield looked_at, {} if kinds[0] in OF_LINKS else verdicts
 
 
 def _next(shop: Shop, row: ProductImport, kinds: Collection[Kind], last: int | None) -> list[ImportedChange]:
@@ -92,6 +95,7 @@ class _Undoing:
             (OF_PRODUCTS, self._restore),
             ((Kind.CREATED,), self._delete),
             ((Kind.LINKED,), self._unlink),
+            ((Kind.VARIANT_LINKED,), self._unlink),
             *(((kind,), self._remove) for kind in CREATED_ROWS),
         ]
 
@@ -182,11 +186,10 @@ class _Undoing:
         return found
 
     def _unlink(self, rows: list[ImportedChange]) -> Verdicts:
-        """Forget the source's ids that the import gave to products which it did not create."""
-        links = [Q(product=row.object_id, **pair) for row in rows for pair in row.content["ids"]]
-        if self.write:
-            for link in links:
-                ExternalId.objects.filter(link, product__shop=self.shop).delete()
+        """Forget the source's ids that the import gave to products and variants which it did not create."""
+        model, owner = OF_LINKS[Kind(rows[0].kind)]
+        for row in rows if self.write else ():
+            model.objects.filter(**row.content, **{owner: row.object_id}).delete()
         return dict.fromkeys((row.object_id for row in rows), "")
 
     def _remove(self, rows: list[ImportedChange]) -> Verdicts:

@@ -16,7 +16,7 @@ from storefront import audit
 from storefront.kit import clock
 from storefront.kit.refusals import Refusal
 from storefront.product_files.models import ImportedChange, ProductImport
-from storefront.product_files.undo_batches import OF_PRODUCTS, undo_batches
+from storefront.product_files.undo_batches import OF_LINKS, OF_PRODUCTS, undo_batches
 from storefront.shops.models import Shop
 
 # How long an import can be undone. Its journal is kept a day longer, so that an undoing that has begun can end.
@@ -114,7 +114,7 @@ def _finish(shop: Shop, row: ProductImport, now: datetime) -> UndoReport:
 
 def _stored_report(shop: Shop, row: ProductImport) -> UndoReport:
     """Return the result as the journal has it, each product counted once."""
-    done = ImportedChange.objects.filter(shop=shop, product_import=row.pk).exclude(kind=ImportedChange.Kind.LINKED)
+    done = ImportedChange.objects.filter(shop=shop, product_import=row.pk).exclude(kind__in=OF_LINKS)
     of_products = done.filter(kind__in=[*OF_PRODUCTS, ImportedChange.Kind.CREATED])
     others = done.exclude(kind__in=[*OF_PRODUCTS, ImportedChange.Kind.CREATED])
     undone, left = (

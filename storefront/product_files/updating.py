@@ -1,13 +1,12 @@
 """Updates existing products from a file, and writes only what differs.
 
-Rows keep their ids: variants are matched by their option values, options by name, pictures by URL. Variants that a
+Rows keep their ids: variants are matched by `variant_matching.py`, options by name, pictures by URL. Variants that a
 complete list lacks are deactivated, not deleted, since carts and orders may refer to them.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from copy import deepcopy
 from datetime import datetime
 from typing import Any
 
@@ -36,10 +35,10 @@ from storefront.product_files.parsed_products import (
     ParsedOption,
     ParsedProduct,
     ParsedVariant,
-    option_key,
 )
 from storefront.product_files.references import References
 from storefront.product_files.sale_periods import STATED, settled
+from storefront.product_files.shopify import metafields
 from storefront.shops.models import Shop
 
 Changes = dict[str, list[Any]]
@@ -52,9 +51,11 @@ def update_product(
     shop: Shop,
     existing: ExistingProduct,
     parsed: ParsedProduct,
+    variant_rows: list[Variant | None],
     references: References,
     baselines: Baselines,
     new_pictures: list[tuple[int, str]],
+    variant_links: list[tuple[int, int]],
     now: datetime,
     prices_at: datetime,
     write: bool,
@@ -63,14 +64,16 @@ def update_product(
     """Apply the parsed product to the existing one; returns the changes as {member: [before, after]}. Sale periods that
     run at `prices_at` apply.
 
-    Without `write`, only compares. Ids and addresses of new pictures are added to `new_pictures`, what the changes do
-    to the shop to `effects`. Raises InvalidValue if the parsed product cannot update this product.
+    `variant_rows` are the existing variants that the parsed ones are, None for new ones. Without `write`, only
+    compares. Ids and addresses of new pictures are added to `new_pictures`, new variants with ids in the source to
+    `variant_links`, what the changes do to the shop to `effects`. Raises InvalidValue if the parsed product cannot
+    update this product.
     """
-    updating = _ProductUpdate(shop, existing, parsed, references, now, prices_at)
+    updating = _ProductUpdate(shop, existing, parsed, variant_rows, references, now, prices_at)
     updating.compare()
     if updating.changes:
-        differing = baselines.differing(parsed, existing)
-        updating = _ProductUpdate(shop, existing, differing, references, now, prices_at)
+        differing = baselines.differing(parsed, existing, variant_rows)
+        updating = _ProductUpdate(shop, existing, differing, variant_rows, references, now, prices_at)
         updating.compare()
         patches.warn_of_cleared(parsed, updating.changes)
     if effects is not None and updating.changes:
@@ -81,6 +84,7 @@ def update_product(
         with events.emitting_changes(shop, existing.product.pk, now=now) if events.has_apps(shop) else nullcontext():
             updating.write()
         new_pictures += [(row.pk, row.source_url) for row in updating.new_media]
+        variant_links += updating.new_variant_links()
     return updating.changes
 
 
@@ -92,16 +96,20 @@ class _ProductUpdate:
         shop: Shop,
         existing: ExistingProduct,
         parsed: ParsedProduct,
+        variant_rows: list[Variant | None],
         references: References,
         now: datetime,
         prices_at: datetime,
     ) -> None:
+        self.variant_rows = variant_rows
         self.shop, self.existing, self.product, self.parsed = shop, existing, existing.product, parsed
         self.references, self.now, self.prices_at = references, now, prices_at
         self.changes: Changes = {}
         # Values to set in existing rows, as (row, attribute, value). Comparing changes nothing.
         self.assignments: list[tuple[Any, str, Any]] = []
         self.columns: set[str] = set()
+        # The product's attributes as they become.
+        self.attributes = existing.product.attributes
         self.plans = children.Plans()
         # The product's pictures by URL, including new ones. A fetched picture has two URLs: the address that it was
         # imported with, which the same file names again, and its own, which an export of the shop names.
@@ -114,8 +122,6 @@ class _ProductUpdate:
         has_variants = any(variant.is_active for variant in self.existing.variants)
         if parsed.refusal_if_new and parsed.variants is not None and product.type != Product.Type.VARIABLE:
             raise InvalidValue(f"the product {product.slug} has no variations")
-        if parsed.refusal_if_variable and has_variants:
-            raise InvalidValue(parsed.refusal_if_variable)
         patches.check_options(parsed, self.existing)
         self._fields()
         self._media()
@@ -164,9 +170,9 @@ class _ProductUpdate:
     def _fields(self) -> None:
         fields = self._settled(self._without_prices_of_variants(), self.product, self.parsed.line)
         if "attributes" in fields and self.parsed.merges_attributes:
-            fields = fields | {
-                "attributes": patches.merged_attributes(self.parsed, self.existing, fields["attributes"])
-            }
+            merged = patches.merged_attributes(self.parsed, self.existing, fields["attributes"])
+            fields = fields | {"attributes": merged}
+        self.attributes = fields.get("attributes", self.attributes)
         self.columns.update(self._set(self.product, fields))
         for kind, name in self.parsed.related_names.items():
             row = getattr(self.product, kind)
@@ -175,6 +181,16 @@ class _ProductUpdate:
                 self.changes[kind] = [before, name]
                 self.assignments.append((self.product, f"{kind}_id", self.references.id_of(kind, name)))
                 self.columns.add(kind)
+
+        if self.parsed.metafields:
+            self._set_attributes(metafields.merged(self.attributes, self.parsed.metafields))
+
+    def _set_attributes(self, attributes: list[dict[str, Any]]) -> None:
+        problems = rules.json_errors({"attributes": attributes})
+        if problems and attributes != self.product.attributes:
+            raise InvalidValue(f"attributes: {problems['attributes'][0]}")
+        self.attributes = attributes
+        self.columns.update(self._set(self.product, {"attributes": attributes}))
 
     def _without_prices_of_variants(self) -> dict[str, Any]:
         """The fields without prices of a row that is one product, if the shop's has variants, which have their own."""
@@ -244,18 +260,16 @@ class _ProductUpdate:
             plan.deletes = []
 
     def _variants(self, wanted: list[ParsedVariant]) -> None:
-        existing: dict[Any, Variant] = {}
-        for row in self.existing.variants:
-            existing.setdefault(option_key(row.option_values), row)
-        self.plans.variants = plan = plan_of(
-            existing.items(), [(variant.key, variant) for variant in wanted], self._put_variant
-        )
+        before = {row.pk: row.option_values for row in self.existing.variants}
+        pairs = list(zip(self.variant_rows, wanted, strict=True))
+        self.plans.variants = plan = Plan([self._put_variant(row, variant) for row, variant in pairs])
         if "attributes" not in self.parsed.fields:
-            self._add_variation_values([variant for variant in wanted if variant.key not in existing])
-        missing, plan.deletes = plan.deletes, []
+            stated = [(row, each.option_values) for row, each in pairs if each.states_options]
+            self._set_attributes(patches.with_option_values(self.attributes, before, stated))
         rows = [row for row, _ in plan.writes]
         if self.parsed.variants_complete and not self.parsed.is_partial:
-            plan.writes += self._deactivated(missing)
+            named = {row.pk for row in self.variant_rows if row}
+            plan.writes += self._deactivated(row for row in self.existing.variants if row.pk not in named)
         default = next((row for row, each in zip(rows[::-1], wanted[::-1], strict=True) if each.is_default), None)
         if default is not None or self.parsed.states_default:
             self._choose_default(default)
@@ -264,7 +278,10 @@ class _ProductUpdate:
         image = self.images.get(wanted.image) if wanted.image else None
         if row is None:
             return self._new_variant(wanted, image), []
-        changed = self._set(row, self._settled(wanted.fields, row, wanted.line), f"variant {row.name} ")
+        fields = self._settled(wanted.fields, row, wanted.line)
+        if wanted.states_options:
+            fields = {"option_values": wanted.option_values, **fields}
+        changed = self._set(row, fields, f"variant {row.name} ")
         if wanted.states_image and not self._has_picture(row, wanted.image):
             self.changes[f"variant {row.name} image"] = [None, wanted.image]
             self.assignments.append((row, "image", image))
@@ -277,7 +294,8 @@ class _ProductUpdate:
         return url in self.urls_of.get(variant.image_id, ())
 
     def _new_variant(self, wanted: ParsedVariant, image: Media | None) -> Variant:
-        self.changes[f"variant {wanted.fields.get('name')}"] = [None, "added"]
+        fields = settled(wanted.new_fields, self.prices_at)
+        self.changes[f"variant {fields.get('name')}"] = [None, "added"]
         return Variant(
             shop=self.shop,
             product=self.product,
@@ -286,20 +304,17 @@ class _ProductUpdate:
             created_at=self.now,
             updated_at=self.now,
             **rules.stock_tracking_default(wanted.new_fields),
-            **settled(wanted.new_fields, self.prices_at),
+            **fields,
         )
 
-    def _add_variation_values(self, wanted: list[ParsedVariant]) -> None:
-        """Add the variants' option values to the product's attributes. Existing values stay."""
-        attributes = deepcopy(self.product.attributes)
-        by_name = {item["name"]: item for item in attributes}
-        for name, value in (pair for variant in wanted for pair in variant.option_values.items()):
-            if name not in by_name:
-                by_name[name] = {"name": name, "values": [], "variation": True}
-                attributes.append(by_name[name])
-            if value not in by_name[name].setdefault("values", []):
-                by_name[name]["values"].append(value)
-        self.columns.update(self._set(self.product, {"attributes": attributes}))
+    def new_variant_links(self) -> list[tuple[int, int]]:
+        """(id in the source, variant) of each new variant that has such an id, once they are written."""
+        writes = self.plans.variants.writes if self.plans.variants else []
+        return [
+            (each.external_id, row.pk)
+            for each, existing, (row, _) in zip(self.parsed.variants or (), self.variant_rows, writes, strict=False)
+            if existing is None and each.external_id
+        ]
 
     def _deactivated(self, rows: Iterable[Variant]) -> list[tuple[Variant, list[str]]]:
         return [

@@ -55,6 +55,12 @@ SETTINGS = (
         "Which tax applies where, and how prices show it.",
         "pricing.taxsettings pricing.taxrate catalogue.taxclass",
     ),
+    Topic(
+        "Redirects",
+        "alt_route",
+        "Where old addresses lead, and which pages are asked for in vain.",
+        "content.redirect content.missingpath",
+    ),
     Topic("Emails", "mail", "What the shop's emails say, and who sends them.", "content.mailtext"),
     Topic("Invoices", "description", "What is printed on invoices.", "documents.invoicesettings"),
     Topic(

@@ -18,6 +18,7 @@ from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.utils import quote, unquote
 from django.contrib.admin.views.main import PAGE_VAR
 from django.core.exceptions import PermissionDenied
+from django.core.files.uploadedfile import UploadedFile
 from django.core.paginator import EmptyPage
 from django.db import IntegrityError, models, transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -29,7 +30,7 @@ from unfold.dataclasses import UnfoldAction
 from unfold.paginator import InfinitePaginator
 
 from storefront.kit.refusals import Refusal
-from storefront.shops import changes
+from storefront.shops import changes, quotas
 from storefront.shops.rights import Right
 from storefront.staff import held_forms
 from storefront.staff.admin_audit import AuditedAdmin
@@ -322,6 +323,14 @@ class EndlessAdmin(ReadOnlyAdmin):
     """Admin of rows that are too many to count."""
 
     paginator = EndlessPaginator
+
+
+def count_files(request: Any, form: Any) -> None:
+    """Count the bytes of the form's new files in the shop's quota. Call it before they are stored, in the transaction
+    that saves the form. Raises QuotaReached."""
+    files = [form.cleaned_data.get(name) for name in form.changed_data]
+    if size := sum(file.size or 0 for file in files if isinstance(file, UploadedFile)):
+        quotas.use("files", shop_id=request.shop.pk, now=request.now, amount=size)
 
 
 def may_operate(request: HttpRequest) -> bool:

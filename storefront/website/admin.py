@@ -13,7 +13,7 @@ from storefront.content import colours
 from storefront.content.models import Looks, MenuLink
 from storefront.listing.queries import ProductFilters, first_products
 from storefront.shops.rights import Right
-from storefront.staff.admin_base import OneRowAdmin
+from storefront.staff.admin_base import OneRowAdmin, count_files
 from storefront.staff.admin_forms import ShopScopedForm
 from storefront.staff.admin_parts import Moves, layout, own_page
 from storefront.staff.admin_scope import ShopScopedTabularInline
@@ -122,6 +122,10 @@ class LooksAdmin(OneRowAdmin):
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         cast(Any, request).admin_policy = {"frame-src": "'self'"}
         return super().changeform_view(request, *args, **kwargs)
+
+    def save_model(self, request: Any, obj: Looks, form: Any, change: bool) -> None:
+        count_files(request, form)
+        super().save_model(request, obj, form, change)
 
     @own_page("frame/", "view", Moves.NOTHING)
     def frame(self, request: Any) -> HttpResponse:

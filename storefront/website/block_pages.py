@@ -23,7 +23,7 @@ from storefront.website.queries import variant_ranges
 @require_shop
 def product_blocks(request: Request, slug: str) -> HttpResponse:
     """Blocks for a cart with one piece of the product, the same for all visitors."""
-    record = listing_queries.product_record(request.shop, slug, now=request.now)
+    record = listing_queries.product_record_of_page(request.shop, slug, now=request.now)
     if record is None:
         raise Http404("This product does not exist or is no longer available.")
     price = _price(request.shop, record, request.now)

@@ -1,12 +1,15 @@
 """Error pages. The page for internal errors works without the database."""
 
 import sys
+from typing import cast
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from storefront.kit.database_errors import RETRY_AFTER_SECONDS, is_unavailable
+from storefront.shops.request import Request
+from storefront.website.moved import instead_of_missing
 
 TITLES = {
     400: "Invalid request",
@@ -29,7 +32,8 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _page(
+    moved = instead_of_missing(cast(Request, request))
+    return moved or _page(
         request, 404, _shopper_message(exception) or "This page does not exist. It may have been moved or deleted."
     )
 

@@ -30,6 +30,7 @@ from storefront.website import details, pictures, queries, search_engines
 from storefront.website.cards import ProductCard, product_cards
 from storefront.website.filters import FilterForm, Given, filter_form, read_filters
 from storefront.website.looks import hero_picture, looks_once
+from storefront.website.moved import lead_on
 
 PER_PAGE = 24
 # Characters of a search. More are left out (R-LIM-4).
@@ -108,7 +109,7 @@ def home(request: Request) -> HttpResponse:
 @require_shop
 def listing(request: Request) -> HttpResponse:
     query = request.GET
-    category = queries.shown_category(request.shop, query["category"]) if query.get("category") else None
+    category = _filtered_category(request.shop, query.get("category", ""))
     if category and not query.get("q"):
         return redirect_to_category(request, category)
     return _listing(request, category, search=query.get("q", "").strip()[:MAX_SEARCH_LENGTH])
@@ -118,19 +119,22 @@ def listing(request: Request) -> HttpResponse:
 @require_shop
 def category(request: Request, slug: str) -> HttpResponse:
     found = queries.shown_category(request.shop, slug)
-    if found is None:
+    if found is not None:
+        return _listing(request, found)
+    moved = queries.moved_category(request.shop, slug)
+    if moved is None:
         raise Http404("This category does not exist or is no longer available.")
-    return _listing(request, found)
+    return lead_on(request, "website:category", moved.slug)
 
 
 @require_safe
 @require_shop
 def product(request: Request, slug: str) -> HttpResponse:
-    record = listing_queries.product_record(request.shop, slug, now=request.now)
+    record = listing_queries.product_record_of_page(request.shop, slug, now=request.now)
     if record is None:
         raise Http404("This product does not exist or is no longer available.")
     if record["slug"] != slug:
-        return redirect("website:product", record["slug"], permanent=True)
+        return lead_on(request, "website:product", record["slug"])
     return product_page(request, record, given=request.GET.dict())
 
 
@@ -194,16 +198,16 @@ def redirect_to_category(request: Request, category: Category) -> HttpResponse:
     return response
 
 
+def _filtered_category(shop: Shop, slug: str) -> Category | None:
+    return (queries.shown_category(shop, slug) or queries.moved_category(shop, slug)) if slug else None
+
+
 def _listing(request: Request, category: Category | None, search: str = "") -> HttpResponse:
     shop, now = request.shop, request.now
     sort = _sort(request)
     page = _page_number(request.GET.get("page", "1"))
-    filters = ProductFilters(
-        q=search,
-        category=category.slug if category else None,
-        with_subcategories=True,
-        sort=sort or (RELEVANCE if search else None),
-    )
+    slug, order = category.slug if category else None, sort or (RELEVANCE if search else None)
+    filters = ProductFilters(q=search, for_shoppers=True, category=slug, with_subcategories=True, sort=order)
     given = read_filters(request.GET, with_price=_sees_list_prices(request))
     below = queries.subcategories(shop, category) if category else queries.main_categories(shop)
     filters, facets, corrected = _narrowed(shop, filters, given, below, now)

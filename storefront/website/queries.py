@@ -13,6 +13,7 @@ from storefront.carts.purchasable import Purchasable, load_purchasables
 from storefront.catalogue.dated import sale_periods
 from storefront.catalogue.digital_files import without_file
 from storefront.catalogue.models import Category, Option, Product, ProductCategory, RelatedProduct, Variant
+from storefront.catalogue.old_slugs import moved_row
 from storefront.catalogue.records import media_url
 from storefront.catalogue.shown import shown_categories
 from storefront.kit.money import ZERO
@@ -43,6 +44,12 @@ def subcategories(shop: Shop, category: Category) -> list[Category]:
 
 def shown_category(shop: Shop, slug: str) -> Category | None:
     return None if "\0" in slug else shown_categories(shop).filter(slug=slug).first()
+
+
+def moved_category(shop: Shop, slug: str) -> Category | None:
+    """The shown category that had this slug before."""
+    moved = moved_row(shop, Category, slug)
+    return shown_categories(shop).filter(pk=moved[0]).first() if moved else None
 
 
 def category_pictures(shop: Shop, categories: Collection[Category], now: datetime) -> dict[int, str | None]:

@@ -10,7 +10,7 @@ from django.urls import reverse
 from storefront.apps.actions import rotate_token
 from storefront.apps.models import AllowedScriptHost, BlockedScript, Extension, ScriptTag
 from storefront.catalogue.models import Brand, Category, Product, Variant, Vendor
-from storefront.content.models import Looks, MailText, Page
+from storefront.content.models import Looks, MailText, Page, Redirect
 from storefront.customers.models import Customer, CustomerGroup
 from storefront.documents.models import InvoiceSettings
 from storefront.gift_cards.models import GiftCard
@@ -51,6 +51,7 @@ ADDED = {
     StaffInvitation: ({"email": "ben@example.com", "role": "manager"}, "staff.invited"),
     Brand: ({"name": "Acme"}, "brand.created"),
     Page: ({"title": "Care", "slug": "care", "body": "Wash cold."}, "page.created"),
+    Redirect: ({"path": "/old", "target": "/products"}, "redirect.created"),
     Vendor: ({"name": "Acme"}, "vendor.created"),
     Category: ({"name": "Cups"}, "category.created"),
     Product: ({"name": "Jug", "price": "4.00"}, "product.created"),
@@ -79,6 +80,7 @@ CHANGED = {
     Looks: ("footer_text", "Changed", "looks.updated"),
     MailText: ("subject", "Changed", "mail_text.updated"),
     Page: ("title", "Changed", "page.updated"),
+    Redirect: ("target", "/basket", "redirect.updated"),
     Vendor: ("name", "Changed", "vendor.updated"),
     Customer: ("name", "Changed", "customer.updated"),
     CustomerGroup: ("discount_percent", "7", "customer_group.updated"),
@@ -320,13 +322,13 @@ def test_each_button_makes_one_entry(desk, shop, other_shop, name):
     assert (found[0].action, actor_of(found[0])) == (action, ANNA)
 
 
+# Looks, a way to a form, and what belongs to no shop: the operator's secret of an app.
+LOOKS = {"preview", "download_report", "download_codes", "packing_slip", "print_page", "pdf", "download", "redirect"}
+
+
 def test_every_button_of_the_admin_is_tested_here():
     offered = {
-        name
-        for page in admin.site._registry.values()
-        for name in page.actions_detail or []
-        # Looks, and what belongs to no shop: the operator's secret of an app.
-        if name not in ("preview", "download_report", "download_codes", "packing_slip", "print_page", "pdf", "download")
+        name for page in admin.site._registry.values() for name in page.actions_detail or [] if name not in LOOKS
     }
     # The first asks which files, the second which fulfilment, the third asks a provider, the fourth makes several
     # entries, the fifth asks for a file: tests/orders, tests/payments, tests/documents and tests/pricing have them. The

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from storefront.catalogue.models import Product
-from storefront.catalogue.search_texts import search_words
+from storefront.catalogue.search_texts import MARKUP, search_words
 from storefront.listing import frequent_words, known_matches, queries
 from storefront.listing import page as listing
 from storefront.listing.frequent_words import count_words
@@ -52,7 +52,8 @@ def fill(shop: Shop, seed: int = 1, count: int = 30) -> list[Product]:
             " ".join(chance.sample(WORDS, 3)),
             slug=f"{seed}-{number}",
             # With a long text without white space, at some.
-            description=f"<p>The {chance.choice(WORDS)}.</p>{'x' * (90 * (number % 3))}{chance.choice(WORDS)}",
+            description=f'<p class="{chance.choice(WORDS)} {"x" * (90 * (number % 3))}">The {chance.choice(WORDS)}.</p>'
+            f"{'x' * (90 * (number % 3))}{chance.choice(WORDS)}",
             status="draft" if number % 5 == 4 else "active",
             publish_at=NOW + HOUR if number % 7 == 6 else NOW - HOUR if number % 7 == 5 else None,
             unpublish_at=NOW - MINUTE if number % 11 == 10 else None,
@@ -67,8 +68,10 @@ def published_texts(shop: Shop, now=NOW) -> dict[str, str]:
     return {product.slug: product.search.text for product in products if product.is_published(now)}
 
 
-def matching(texts: dict[str, str], q: str, language: str) -> set[str]:
-    words = search_words(q, language)
+def matching(texts: dict[str, str], q: str, language: str, for_shoppers: bool = False) -> set[str]:
+    words = search_words(q, language, for_shoppers=for_shoppers)
+    if for_shoppers:
+        texts = {slug: text.partition(MARKUP)[0] for slug, text in texts.items()}
     return {
         slug
         for slug, text in texts.items()
@@ -92,11 +95,12 @@ def check(*shops: Shop) -> None:
         for shop in shops:
             texts = published_texts(shop)
             for q in SEARCHES:
-                wanted = matching(texts, q, shop.language)
-                assert found(shop, q) == wanted, q
-                ids = tuple(queries.match_ids(shop, q, now=NOW))
-                page = queries.product_page(shop, ProductFilters(ids=ids), page=1, per_page=100, now=NOW)
-                assert page.total == len(wanted)
+                for for_shoppers in (False, True):
+                    wanted = matching(texts, q, shop.language, for_shoppers)
+                    assert found(shop, q, for_shoppers=for_shoppers) == wanted, q
+                    ids = tuple(queries.match_ids(shop, q, for_shoppers=for_shoppers, now=NOW))
+                    page = queries.product_page(shop, ProductFilters(ids=ids), page=1, per_page=100, now=NOW)
+                    assert page.total == len(wanted)
         begin(*shops)
 
 

@@ -17,7 +17,7 @@ from tests.orders.files import add_file
 from tests.shops.factories import NOW
 from tests.webhooks.factories import wait_until
 
-COLOURS, MATERIALS = ("Blue", "Red", "Grün"), ("Wool", "Felt")
+COLOURS, MATERIALS, SIZES = ("Blue", "Red", "Grün"), ("Wool", "Felt"), ("S", "M", "")
 
 
 def some(random: Random, items, share: float = 0.5):
@@ -55,13 +55,15 @@ class Cast:
         is_variable = random.random() < 0.4
         if is_variable:
             attributes.append({"name": "Colour", "values": list(COLOURS), "variation": True})
+            attributes.append({"name": "Size", "values": ["S", "M"], "variation": True})
         categories = tuple(some(random, self.categories, 0.4))
         words = random.choice(("Cup", "Bowl"))
         product = make_product(
             self.shop, f"{words} {number}", attributes=attributes, categories=categories, slug=f"p{number}", **given
         )
-        for colour in some(random, (*COLOURS, ""), 0.5) if is_variable else ():
-            values = {"Colour": colour} if colour else {}
+        pairs = [(colour, size) for colour in (*COLOURS, "") for size in SIZES]
+        for colour, size in some(random, pairs, 0.3) if is_variable else ():
+            values = {name: value for name, value in (("Colour", colour), ("Size", size)) if value}
             make_variant(
                 product,
                 colour or "Any",
@@ -96,49 +98,51 @@ class Cast:
 
 
 def facts(product: Product) -> dict:
-    """What filters ask of a product, by hand."""
+    """What filters ask of a product, by hand: of each variant that can be bought, else of the product."""
     variants = [each for each in product.variants.all() if each.is_active]
-    is_variable = product.type == "variable"
     added = sum((min(v.price for v in o.values.all()) for o in product.options.all() if o.required), Decimal(0))
-    prices = {each.price for each in variants} if is_variable and variants else {product.price}
-    sold = variants if is_variable else [product]
-    values: dict[tuple[str, str], bool] = {}
-    for attribute in product.attributes:
-        name = attribute["name"].casefold()
-        for value in attribute["values"]:
-            having = [each for each in variants if each.option_values.get(attribute["name"]) in (None, value)]
-            if not attribute.get("variation"):
-                values[name, value.casefold()] = True
-            elif having:
-                values[name, value.casefold()] = any(each.can_sell(1) for each in having)
-            elif not variants:
-                values[name, value.casefold()] = True
+    is_variable = product.type == "variable"
+    sold = variants if is_variable and variants else [product]
     return {
-        "prices": {int((price + added) * 100) for price in prices},
-        "stock": any(each.can_sell(1) for each in sold),
-        "sale": any(each.compare_price > each.price for each in sold),
+        "units": [
+            {
+                "price": int((each.price + added) * 100),
+                "stock": each.can_sell(1) and not (is_variable and not variants),
+                "sale": each.compare_price > each.price and not (is_variable and not variants),
+                "values": {
+                    (attribute["name"].casefold(), value.casefold())
+                    for attribute in product.attributes
+                    for value in attribute["values"]
+                    if not (attribute.get("variation") and each is not product)
+                    or each.option_values.get(attribute["name"]) in (None, value)
+                },
+            }
+            for each in sold
+        ],
         "brand": product.brand and product.brand.name,
-        "values": values,
         "categories": {each.pk for each in product.categories.all()},
     }
 
 
-def agrees(fact: dict, chosen: Chosen, without: str = "") -> bool:
-    """Whether a product with these facts is in the list, but for the filter `without`."""
+def agrees(fact: dict, chosen: Chosen, without: str = "", **wanted) -> bool:
+    """Whether one variant of a product with these facts matches all filters but `without`, and what is wanted besides:
+    `pair`, `stock`, `sale`, `price`."""
+    if chosen.brands and without != "brand" and fact["brand"] not in chosen.brands:
+        return False
+    return any(unit_agrees(unit, chosen, without, **wanted) for unit in fact["units"])
+
+
+def unit_agrees(unit: dict, chosen: Chosen, without: str, pair=None, **wanted) -> bool:
     least, most = chosen.least or 0, chosen.most or 10**9
     tests = {
-        "price": not chosen.has_price or any(least <= price <= most for price in fact["prices"]),
-        "stock": not chosen.in_stock or fact["stock"],
-        "sale": not chosen.on_sale or fact["sale"],
-        "brand": not chosen.brands or fact["brand"] in chosen.brands,
+        "price": not chosen.has_price or least <= unit["price"] <= most,
+        "stock": not chosen.in_stock or unit["stock"],
+        "sale": not chosen.on_sale or unit["sale"],
     }
-    for name, wanted in chosen.values.items():
-        tests[name] = any(has(fact, chosen, name, value) for value in wanted)
-    return all(ok for kind, ok in tests.items() if kind != without)
-
-
-def has(fact: dict, chosen: Chosen, name: str, value: str) -> bool:
-    return (name, value) in fact["values"] and (fact["values"][name, value] or not chosen.in_stock)
+    for name, values in chosen.values.items():
+        tests[name] = any((name, value) in unit["values"] for value in values)
+    matches = all(ok for kind, ok in tests.items() if kind != without)
+    return matches and pair in (None, *unit["values"]) and all(unit[key] == value for key, value in wanted.items())
 
 
 def compare(cast: Cast, chosen: Chosen, **given) -> int:
@@ -154,20 +158,26 @@ def compare(cast: Cast, chosen: Chosen, **given) -> int:
     branch = {pk for each in cast.categories if each.slug == filters.category for pk in below[each.pk]}
     known = {pk: fact for pk, fact in everywhere.items() if not filters.category or fact["categories"] & branch}
 
-    def count(test, without: str = "") -> int:
-        return sum(agrees(fact, found.chosen, without) and bool(test(fact)) for fact in known.values())
+    def count(without: str = "", **wanted) -> int:
+        return sum(agrees(fact, found.chosen, without, **wanted) for fact in known.values())
 
     assert set(found.ids) == {pk for pk, fact in known.items() if agrees(fact, found.chosen)}
     assert found.total_without == len(known)
-    assert found.in_stock == count(lambda fact: fact["stock"], "stock")
-    assert found.on_sale == count(lambda fact: fact["sale"], "sale")
+    assert found.in_stock == count("stock", stock=True)
+    assert found.on_sale == count("sale", sale=True)
     for brand in found.brands:
-        assert brand.count == count(lambda fact, brand=brand: fact["brand"] == brand.label, "brand")
+        having = [fact for fact in known.values() if fact["brand"] == brand.label]
+        assert brand.count == sum(agrees(fact, found.chosen, "brand") for fact in having)
     for attribute in found.attributes:
         for value in attribute.values:
             pair = attribute.key, value.key
-            assert value.count == count(lambda fact, pair=pair: has(fact, found.chosen, *pair), attribute.key), pair
-    prices = [price for fact in known.values() if agrees(fact, found.chosen, "price") for price in fact["prices"]]
+            assert value.count == count(attribute.key, pair=pair), pair
+    prices = [
+        unit["price"]
+        for fact in known.values()
+        for unit in fact["units"]
+        if agrees({**fact, "units": [unit]}, found.chosen, "price")
+    ]
     assert found.prices == ((min(prices), max(prices)) if prices else None)
     for pk, inside in below.items():
         counted = [f for f in everywhere.values() if agrees(f, found.chosen) and f["categories"] & {*inside}]
@@ -183,8 +193,8 @@ LISTS = ({}, {"category": "top"}, {"category": "other"}, {"q": "cup"}, {"q": "bo
 def random_choice(random: Random) -> Chosen:
     values = {
         name: frozenset(some(random, options))
-        for name, options in (("colour", ("blue", "red", "grün")), ("material", ("wool", "felt")))
-        if random.random() < 0.4
+        for name, options in (("colour", ("blue", "red", "grün")), ("material", ("wool", "felt")), ("size", ("s", "m")))
+        if random.random() < 0.5
     }
     return Chosen(
         least=random.choice((None, None, 200)),

@@ -60,6 +60,14 @@ def test_tells_nothing_of_drafts_hidden_products_and_other_shops(shop, products,
     assert nearest(shop, q) is None
 
 
+def test_accents_do_not_count_as_mistakes_and_are_shown(shop):
+    make_product(shop, "Câmara de bebé")
+    assert nearest(shop, "camera beve") == "câmara bebé"
+    assert nearest(shop, "thsirt") is None
+    make_product(shop, "T-shirt")
+    assert nearest(shop, "thsirt") == "tshirt"
+
+
 def test_other_filters_that_leave_nothing_correct_no_word(shop, products):
     make_product(shop, "Blankes")
     assert nearest(shop, "blanket", category="none") is None

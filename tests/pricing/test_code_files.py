@@ -4,12 +4,12 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from storefront.pricing import tables
+from storefront.kit.files import tables
+from storefront.kit.files.tables import UnusableTable
 from storefront.pricing.candidates import Shopper
 from storefront.pricing.codes import import_codes
 from storefront.pricing.models import DiscountCode
 from storefront.pricing.redeeming import redeem
-from storefront.pricing.tables import UnusableTable
 from storefront.shops.audit_models import AuditEntry
 from storefront.shops.models import StaffMember
 from tests.pricing.rows import make_code, make_discount

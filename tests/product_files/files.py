@@ -18,6 +18,11 @@ REAL = Path(__file__).resolve().parents[3] / "shared" / "data"
 WOOCOMMERCE = ("ID", "Type", "SKU", "Name", "Published", "In stock?", "Stock", "Regular price")
 
 
+def header(text: str) -> list[str]:
+    """The columns of a header row without quotes."""
+    return text.split(",")
+
+
 def real_file(name: str) -> Path:
     if not (REAL / name).is_file():
         pytest.skip(f"{REAL / name} is not there; the import of real shops' files is NOT tested")

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from storefront.catalogue.models import Product
+from storefront.catalogue.models import Product, RelatedProduct
+from storefront.product_files.csv_reading import UnreadableFile
 from storefront.product_files.woocommerce import headers
 from tests.product_files.files import as_csv, errors, imported, warnings, woo
 
@@ -65,12 +66,12 @@ def test_known_columns_that_are_not_imported_are_said_once_if_they_have_values(s
 
 def test_shopifys_columns_that_are_not_imported_are_said_once(shop, tmp_path):
     row = {"Handle": "mug", "Title": "Mug", "Variant Price": "9.50", "Variant Fulfillment Service": "manual"}
-    lost = {"Google Shopping / MPN": "1", "Cloth (product.metafields.custom.cloth)": "Wool", "Variant Pryce": "1"}
+    lost = {"Google Shopping / MPN": "1", "Cloth (variant.metafields.custom.cloth)": "Wool", "Variant Pryce": "1"}
     report = imported(shop, [row, row | {"Handle": "cup"} | lost, row | {"Handle": "jug"} | lost], tmp_path)
     assert warnings(report) == [
         'line 1, Variant Pryce: is not a known column; not imported. Did you mean "Variant Price"?',
         "line 3, Google Shopping / MPN: is not imported; this is the first row with a value",
-        "line 3, Cloth (product.metafields.custom.cloth): is not imported; this is the first row with a value",
+        "line 3, Cloth (variant.metafields.custom.cloth): is not imported; this is the first row with a value",
     ]
 
 
@@ -135,8 +136,48 @@ def test_a_file_in_every_language(shop, other_shop, tmp_path, language):
     assert not Product.objects.filter(shop=other_shop).exists()
 
 
-def test_no_header_means_two_columns():
-    by_header: dict[str, set[str]] = {}
+def test_no_header_means_two_columns_in_two_languages():
+    by_header: dict[str, dict[str, set[str]]] = {}
     for row in WORDS:
-        by_header.setdefault(row["header"].casefold(), set()).add(row["column"])
-    assert [header for header, columns in by_header.items() if len(columns) > 1] == []
+        by_header.setdefault(row["header"].casefold(), {}).setdefault(row["column"], set()).add(row["language"])
+    double = {header: columns for header, columns in by_header.items() if len(columns) > 1}
+    assert double == {
+        "交叉销售": {"up-sells": {"zh-CN"}, "cross-sells": {"zh-CN"}},
+        "tulajdonság neve #": {"attribute # name": {"hu"}, "attribute # default": {"hu"}},
+    }
+
+
+def test_a_word_of_two_columns_means_the_first_and_then_the_second(shop, tmp_path):
+    imported(shop, [woo(sku="A", name="Jug"), woo(sku="B", name="Cup")], tmp_path)
+    content = "SKU,名称,常规售价,交叉销售,交叉销售\nC,Mug,9.50,A,B\n"
+    report = imported(shop, content, tmp_path)
+    assert (report.created, report.problems) == (1, [])
+    found = RelatedProduct.objects.filter(shop=shop).values_list("kind", "related_product__sku")
+    assert set(found) == {("up_sell", "A"), ("cross_sell", "B")}
+
+
+def test_a_word_of_two_columns_means_the_one_that_no_other_header_is(shop, tmp_path):
+    imported(shop, [woo(sku="A", name="Jug"), woo(sku="B", name="Cup")], tmp_path)
+    report = imported(shop, "SKU,名称,常规售价,交叉销售,Upsells\nC,Mug,9.50,A,B\n", tmp_path)
+    assert warnings(report) == ["line 1, 交叉销售: is read as Cross-sells"]
+    found = RelatedProduct.objects.filter(shop=shop).values_list("kind", "related_product__sku")
+    assert set(found) == {("cross_sell", "A"), ("up_sell", "B")}
+
+
+def test_a_hidden_product_of_a_british_shop_is_in_no_list(shop, other_shop, tmp_path):
+    report = imported(shop, "SKU,Name,Visibility in catalogue,Regular price\nA,Mug,hidden,9.50\n", tmp_path)
+    assert (report.created, report.problems) == (1, [])
+    assert Product.objects.get().exclude_from_catalog
+
+
+@pytest.mark.parametrize("header", ["元数据：rank_math_title", "메타: rank_math_title", "Metatieto: rank_math_title"])
+def test_custom_fields_are_known_in_every_language(header):
+    assert headers.column_of(header) == "rank math title"
+
+
+def test_the_refusal_and_the_guide_name_every_language(shop, tmp_path):
+    assert {*LANGUAGES, "en"} == headers.LANGUAGES.keys()
+    with pytest.raises(UnreadableFile, match=headers.languages()):
+        imported(shop, "A,B\n1,2\n", tmp_path)
+    guide = (Path(headers.__file__).parents[3] / "docs/product-files.md").read_text(encoding="utf-8")
+    assert f"WooCommerce's headers can be in {headers.languages()}." in " ".join(guide.split())

@@ -83,7 +83,7 @@ def test_an_import_that_is_rolled_back_leaves_no_request(shop, tmp_path, monkeyp
     def killed(*_given):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("storefront.product_files.importing._Import._link", killed)
+    monkeypatch.setattr("storefront.product_files.import_run.ImportRun._link", killed)
     with pytest.raises(KeyboardInterrupt), transaction.atomic():
         with_pictures(shop, as_lines(SHIRT), tmp_path)
     assert not Media.objects.exists()

@@ -72,12 +72,12 @@ def test_the_new_headers_in_any_order_and_case(shop, tmp_path):
         "Continue selling when out of stock": "TRUE", "Inventory tracker": "shopify", "Inventory quantity": "-2",
         "Weight value (grams)": "1043.262451", "Compare-at price": "12", "Charge tax": "FALSE", "Gift card": "false",
         "Product image URL": "https://a.example.com/1.jpg", "SEO title": "A mug", "Cost per item": "3.20",
-        "Label (product.metafields.custom.x)": "y",
+        "Label (variant.metafields.custom.x)": "y",
     }  # fmt: skip
     report = imported(shop, [new], tmp_path)
 
     assert (report.created, errors(report)) == (1, [])
-    lost = "line 2, Label (product.metafields.custom.x): is not imported; this is the first row with a value"
+    lost = "line 2, Label (variant.metafields.custom.x): is not imported; this is the first row with a value"
     assert warnings(report) == [lost]
     made = product(shop, "mug")
     assert (made.type, made.sku, made.barcode, made.price, made.compare_price) == (
@@ -100,7 +100,8 @@ def test_the_new_headers_in_any_order_and_case(shop, tmp_path):
         ("active", "FALSE", "draft"),
         ("draft", "true", "draft"),
         ("archived", "true", "archived"),
-        ("unlisted", "true", "draft"),
+        ("unlisted", "true", "active"),
+        ("unlisted", "FALSE", "draft"),
     ],
 )
 def test_only_what_is_active_and_published_is_active(shop, tmp_path, status, published, expected):
@@ -121,7 +122,7 @@ def test_rows_of_one_handle_can_be_separate_or_lack_the_handle(shop, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("handle", "slug"), [("café-τσάι", "café-τσάι"), ("tea & co/1", "tea-co1"), ("123", "product-123")]
+    ("handle", "slug"), [("café-τσάι", "café-τσάι"), ("tea & co/1", "tea-co1"), ("123", "123"), ("007", "007")]
 )
 def test_handles_of_any_script(shop, tmp_path, handle, slug):
     imported(shop, [simple(handle)], tmp_path)

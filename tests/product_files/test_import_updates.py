@@ -61,7 +61,7 @@ def test_a_blank_value_clears_and_a_missing_column_keeps(shop, tmp_path):
 def test_rows_without_a_name_or_price_only_update_existing_products(shop, tmp_path):
     report = imported(shop, "SKU,Stock,Published\nA,4,1\n", tmp_path, update=True)
     assert (report.created, report.failed) == (0, 1)
-    assert errors(report) == ["line 2: a new product needs a price column"]
+    assert errors(report) == ["line 2: no product or variant has the SKU A, and a new product needs a price column"]
 
 
 def test_ids_stay_when_a_product_changes(shop, tmp_path):

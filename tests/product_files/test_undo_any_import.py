@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from storefront.catalogue import actions
 from storefront.catalogue.models import Brand, Category, Product
-from storefront.product_files import importing, read_ahead
+from storefront.product_files import read_ahead
+from storefront.product_files.import_run import ImportRun
 from storefront.product_files.models import ImportedChange, ProductImport
 from storefront.product_files.undoing import NotUndoable
 from storefront.server.verifying import deviations
@@ -113,14 +114,14 @@ def test_an_import_that_was_cut_off_is_undone(shop, tmp_path, monkeypatch):
     monkeypatch.setattr(read_ahead, "BATCH_PRODUCTS", 2)
     imported(shop, as_lines(*FIRST), tmp_path)
     before, row = state(shop), kept_import(shop)
-    count = importing._Import._count
+    count = ImportRun._count
 
     def cut_off(run, outcome):
         count(run, outcome)
         if run.report.updated == 4:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(importing._Import, "_count", cut_off)
+    monkeypatch.setattr(ImportRun, "_count", cut_off)
     with pytest.raises(KeyboardInterrupt):
         imported(shop, as_lines(*SECOND), tmp_path, update=True, product_import=row)
     assert Product.objects.filter(price=12).count() == 4

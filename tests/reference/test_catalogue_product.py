@@ -4,13 +4,17 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from storefront.carts.models import CartLine
+from storefront.catalogue.actions import update_category, update_product
 from storefront.orders.models import OrderLine
 from tests.catalogue.factories import make_category, make_media, make_product, make_variant
 from tests.checkout.shopper import Shopper
 from tests.reference.pictures import picture
+from tests.shops.factories import NOW
 
 MEMBERS = """
 id legacy_source_id name slug description translations short_description sku barcode status exclude_from_catalog type
@@ -54,6 +58,50 @@ def test_members_have_the_types_of_the_table(api, shop):
     typed = {name for names in TYPES.values() for name in names.split()}
     for nullable in set(TABLE) - typed:
         assert record[nullable] is None, nullable
+
+
+@pytest.mark.rule("R-CAT-42")
+def test_an_old_slug_finds_the_product_and_the_answer_names_its_address(api, other_api, shop, other_shop):
+    mug = make_product(shop, "Mug")
+    make_product(other_shop, "Mug")
+    assert "Content-Location" not in api.get("/products/mug")
+    update_product(shop=shop, product=mug, now=NOW, slug="кружка")
+    present, old = api.get("/products/кружка"), api.get("/products/mug")
+    assert (old.status_code, old.content, old["ETag"]) == (200, present.content, present["ETag"])
+    address = old["Content-Location"]
+    assert address == f"{shop.base_url}/api/v1/products/%D0%BA%D1%80%D1%83%D0%B6%D0%BA%D0%B0"
+    assert "Content-Location" not in present
+    known = api.get("/products/mug", If_None_Match=old["ETag"])
+    assert (known.status_code, known["Content-Location"]) == (304, address)
+    assert "Content-Location" in api.get("/products/mug?fields=id")
+    assert "Content-Location" not in other_api.get("/products/mug")
+    # Whoever gets the slug has it from the next call on.
+    cup = make_product(shop, "Cup", slug="mug")
+    assert api.get("/products/mug").json()["data"]["id"] == cup.pk
+    update_product(shop=shop, product=cup, now=NOW, status="draft")
+    assert api.get("/products/mug").status_code == 404
+
+
+@pytest.mark.rule("R-CAT-42")
+def test_an_old_slug_finds_the_category(api, shop):
+    cups = make_category(shop, "Cups")
+    update_category(shop=shop, category=cups, now=NOW, slug="tassen")
+    answer = api.get("/categories/cups")
+    assert answer.json() == api.get("/categories/tassen").json()
+    assert answer["Content-Location"] == f"{shop.base_url}/api/v1/categories/tassen"
+    assert api.get("/products?category=cups").json()["data"] == []
+    update_category(shop=shop, category=cups, now=NOW, is_active=False)
+    assert api.get("/categories/cups").status_code == 404
+
+
+@pytest.mark.rule("R-CAT-42")
+def test_a_miss_costs_one_query_more_than_a_hit(api, shop, django_assert_num_queries):
+    make_product(shop, "Mug")
+    api.get("/products/mug")
+    with CaptureQueriesContext(connection) as hit:
+        api.get("/products/mug")
+    with django_assert_num_queries(len(hit) + 1):
+        api.get("/products/nope")
 
 
 @pytest.mark.rule("R-CAT-27")

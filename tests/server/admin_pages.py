@@ -33,6 +33,13 @@ PAGES: dict[str, dict[str, str]] = {
     "apps_blockedscript": {"view": "o", "delete": "o", "allow": "o"},
     "content_mailtext": dict.fromkeys(["view", "change", "send_sample", "use_standard"], "o"),
     "content_looks": {"view": "om", "change": "om"},
+    "content_redirect": {
+        **PRICES,
+        "view": "om",
+        "export_redirects": "om",
+        "import_redirects": "om",
+    },
+    "content_missingpath": {"view": "om", "delete": "om", "redirect": "om"},
     "content_page": {**PRICES, "view": "om", "add_usual": "om"},
     "catalogue_product": {
         **PRODUCTS,
@@ -60,6 +67,7 @@ PAGES: dict[str, dict[str, str]] = {
         "undo_import": "om",
         "download_report": "omr",
         "retry_pictures": "om",
+        "map_columns": "om",
         "export_native": "omr",
         "export_woocommerce": "omr",
         "export_shopify": "omr",

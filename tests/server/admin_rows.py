@@ -20,7 +20,7 @@ from storefront.catalogue.models import (
     Variant,
     Vendor,
 )
-from storefront.content.models import Looks, MailText, Page
+from storefront.content.models import Looks, MailText, MissingPath, Page, Redirect
 from storefront.customers.models import Customer, CustomerGroup
 from storefront.documents.models import Document, InvoiceSettings
 from storefront.documents.numbering import Number
@@ -130,6 +130,8 @@ ROWS: dict[type[Model], Callable[[Shop], Model]] = {
     MailText: lambda shop: MailText.objects.create(
         shop=shop, kind="order_confirmation", closing=f"Yours, {shop.name}", updated_at=NOW
     ),
+    Redirect: lambda shop: Redirect.objects.create(shop=shop, path="/old", target=f"/{shop.pk}", **TIMES),
+    MissingPath: lambda shop: MissingPath.objects.create(shop=shop, path="/gone", asked=1, last_asked_at=NOW),
     Page: lambda shop: Page.objects.create(shop=shop, title=f"About {shop.name}", slug="about", **TIMES),
     Vendor: lambda shop: Vendor.objects.create(shop=shop, name=f"Vendor of {shop.name}"),
     ShippingOrigin: lambda shop: ShippingOrigin.objects.create(shop=shop, name=f"Origin of {shop.name}"),

@@ -35,6 +35,7 @@ from storefront.pictures import rules as picture_rules
 from storefront.pricing import codes as discount_codes
 from storefront.pricing import postcodes
 from storefront.product_files import csv_reading, number_formats, parsers
+from storefront.product_files.shopify import headers as shopify_headers
 from storefront.product_files.woocommerce import headers as woocommerce_headers
 from storefront.product_files.woocommerce import parsers as woocommerce_parsers
 from storefront.product_files.woocommerce import seo
@@ -233,6 +234,7 @@ PARSERS: dict[str, Callable[[str], Any]] = {
     "CSV value": csv_reading.clean_value,
     "CSV header": csv_reading.normalised_header,
     "WooCommerce header": woocommerce_headers.column_of,
+    "Shopify header": shopify_headers.column_of,
     "WooCommerce list": woocommerce_parsers.split_list,
     "WooCommerce text": woocommerce_parsers.paragraphs,
     "WooCommerce categories": woocommerce_parsers.category_paths.__wrapped__,

@@ -188,3 +188,18 @@ def test_a_device_or_a_pipe_is_written_to_and_not_replaced(storefront, tmp_path)
     folder = storefront("exportproducts", "--shop", "shop.example.com", str(tmp_path))
     assert (folder.returncode, folder.stdout) == (1, "")
     assert "cannot be written: Is a directory" in folder.stderr
+
+
+def test_an_export_says_on_stderr_what_its_format_cannot_hold(storefront, tmp_path):
+    shop = ("--shop", "gifts.example.com")
+    storefront("createshop", "--domain", shop[1], "--name", "G", "--base-url", "https://gifts.example.com")
+    given = [{"name": name, "price": "9.50", "is_gift_card": True, "noindex": True} for name in ("Mug", "Jug")]
+    (tmp_path / "gifts").write_text("".join(json.dumps(each) + "\n" for each in given))
+    storefront("importproducts", *shop, str(tmp_path / "gifts"))
+    shown = storefront("exportproducts", *shop, "--format", "woocommerce")
+    assert [line for line in shown.stderr.splitlines() if line] == [
+        "Not in the file, because WooCommerce has no place for it: Gift card (2 products).",
+        "Not in the file, because WooCommerce has no place for it: Hide from search engines (2 products).",
+    ]
+    assert "no place" not in shown.stdout
+    assert storefront("exportproducts", *shop).stderr == ""

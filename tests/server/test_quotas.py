@@ -6,24 +6,30 @@ from datetime import timedelta
 import pytest
 from django.core import mail
 from django.core.files.base import ContentFile
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 from django_tasks_db.models import DBTaskResult
 
 from storefront.catalogue.actions import create_product, delete_product, restore_product
 from storefront.catalogue.digital_files import store_file
 from storefront.catalogue.models import Product
+from storefront.content.models import Looks
 from storefront.exports.actions import start_export
-from storefront.orders.models import Order
+from storefront.kit import clock
+from storefront.kit.queues import MAILS
+from storefront.orders.jobs import send_order_confirmation
+from storefront.orders.models import Order, OrderMail
 from storefront.product_files.jobs import run_product_import
 from storefront.product_files.models import ProductImport
 from storefront.server.metrics.database import read
 from storefront.shops import quotas
-from storefront.shops.mail import message, send
+from storefront.shops.mail import WAITS, message, send
 from storefront.shops.models import QuotaUse
 from storefront.shops.quotas import QuotaReached
-from tests.catalogue.factories import make_product
+from tests.catalogue.factories import make_category, make_product
 from tests.checkout.shopper import Shopper
 from tests.factories.apps import install
+from tests.orders.factories import make_order
 from tests.pictures.hosts import drawn, fetch_waiting, picture_host, requested, state_of, take_up_all
 from tests.product_files.test_admin_imports import upload
 from tests.races import run_concurrently
@@ -109,6 +115,21 @@ def test_mails_beyond_the_quota_wait_for_the_next_hour(shop, other_shop, quota):
 
 
 @pytest.mark.django_db(transaction=True)
+def test_an_orders_mail_that_waits_has_not_failed(shop, quota):
+    """Not even at the last try: the order's timeline would say that its customer got nothing."""
+    quota(mails=1)
+    order = make_order(shop)
+    quotas.use("mails", shop_id=shop.pk, now=clock.now())
+    send_order_confirmation.call(shop.pk, order.pk, len(WAITS))
+    assert (len(mail.outbox), OrderMail.objects.count()) == (0, 0)
+    quota(mails=2)
+    waiting = DBTaskResult.objects.filter(queue_name=MAILS).latest("run_after")
+    send_order_confirmation.call(*waiting.args_kwargs["args"])
+    assert len(mail.outbox) == 1
+    assert OrderMail.objects.get(shop=shop).sent_at is not None
+
+
+@pytest.mark.django_db(transaction=True)
 def test_files_and_pictures(shop, other_shop, quota):
     picture = drawn()
     with picture_host(one=picture, two=drawn(colour="#ff0000")) as host:
@@ -148,6 +169,29 @@ def test_a_picture_beyond_the_quota_is_refused_in_words(shop, quota):
     given = {"file": ContentFile(drawn(), name="mug.png")}
     answer = desk.post(reverse("admin:catalogue_product_upload_picture"), given)
     assert (answer.status_code, "this deployment allows a shop" in answer.content.decode()) == (200, True)
+
+
+@pytest.mark.django_db
+def test_pictures_of_categories_and_looks_count(shop, other_shop, quota, tmp_path):
+    desk = open_desk(make_staff(shop))
+    cups, looks = make_category(shop, "Cups"), Looks.objects.create(shop=shop, updated_at=NOW)
+    quota(files=2 * len(drawn()))
+    assert desk.fill(cups, image=named_picture(), banner=named_picture()).status_code == 302
+    assert quotas.used("files", shop_id=shop.pk, now=NOW) == 2 * len(drawn())
+    for row, field in ((cups, "image"), (looks, "logo")):
+        stored = set(tmp_path.rglob("*.*"))
+        assert (
+            "this deployment allows a shop" in desk.fill(row, follow=True, **{field: named_picture()}).content.decode()
+        )
+        assert set(tmp_path.rglob("*.*")) == stored
+    looks.refresh_from_db()
+    assert not looks.logo
+    theirs = make_category(other_shop, "Cups")
+    assert open_desk(make_staff(other_shop)).fill(theirs, image=named_picture()).status_code == 302
+
+
+def named_picture() -> SimpleUploadedFile:
+    return SimpleUploadedFile("mug.png", drawn(), "image/png")
 
 
 @pytest.mark.django_db

@@ -14,8 +14,10 @@ from django_tasks.base import Task
 from django_tasks_db.models import DBTaskResult
 
 import storefront
+from storefront.exports.jobs import run_export
 from storefront.kit.queues import MAILS
 from storefront.orders.jobs import send_order_confirmation
+from storefront.server.worker.file_lane import FileLane
 from storefront.server.worker.lanes import TaskLane
 from storefront.staff.jobs import send_password_reset
 from tests.orders.factories import make_order
@@ -88,6 +90,35 @@ def test_a_lane_without_work_reads_once_and_writes_nothing():
         assert not lane.run_once()
     assert len(asked) == 1
     assert asked[0]["sql"].startswith("SELECT")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_shops_long_queue_is_read_once_a_second(monkeypatch):
+    """Looking for other shops reads all that waits: done before each task, a queue would take quadratic time."""
+    monkeypatch.setattr("storefront.server.worker.lanes.POLL_SECONDS", 3600)
+    for number in range(6):
+        note_mail.enqueue(1, f"{number}")
+    lane = TaskLane("mails", queue=MAILS)
+    with CaptureQueriesContext(connection) as asked:
+        while lane.run_once():
+            pass
+    assert len(done) == 6
+    assert len([each for each in asked if "NOT (" in each["sql"] and "args_kwargs" in each["sql"]]) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_whose_process_cannot_start_waits_for_the_next_try(monkeypatch):
+    run_export.enqueue(1, 1)
+    lane = FileLane("files")
+
+    def out_of_processes(_task: DBTaskResult) -> None:
+        raise BlockingIOError("Resource temporarily unavailable")
+
+    monkeypatch.setattr(lane, "_start", out_of_processes)
+    with pytest.raises(BlockingIOError):
+        lane.run_once()
+    assert DBTaskResult.objects.ready().count() == 1
+    assert not lane.running
 
 
 def tasks() -> Iterator[Task]:

@@ -106,6 +106,18 @@ def test_deliveries_of_a_paused_webhook_are_held_until_it_is_resumed(shop, app):
     assert len(claim({receiver: 5}, lease="one", now=now)) == 3
 
 
+def test_webhooks_that_hold_nothing_take_no_turn_from_those_that_do(shop, app, monkeypatch):
+    monkeypatch.setattr(claiming, "BATCH_ROWS", 1)
+    register(install(shop), HOOK)
+    paused = register(app, HOOK)
+    due(shop, 1)
+    receiver, now = Delivery.objects.get(registration=paused).receiver, clock.now()
+    Registration.objects.filter(pk=paused.pk).update(is_active=False)
+    claim({receiver: 5}, lease="one", now=now)
+    resume_webhook(shop=shop, registration=paused, now=now)
+    assert release_held(now) == 1
+
+
 def test_pending_deliveries_go_to_the_new_address_after_registering_again(shop, app):
     register(app, HOOK)
     receiver = due(shop, 1)
@@ -167,6 +179,16 @@ def test_a_release_leaves_other_deliveries_and_those_that_ended_meanwhile(shop, 
     Delivery.objects.filter(pk=ended).update(status=Delivery.Status.CANCELLED)
     claiming.release_leases([ended, released], lease="one", now=now)
     assert dict(Delivery.objects.values_list("pk", "lease")) == {ended: "one", released: None, kept: "one"}
+
+
+def test_each_delivery_that_was_read_without_the_key_waits_for_it(shop, app, settings, monkeypatch):
+    monkeypatch.setattr(claiming, "BATCH_ROWS", 1)
+    register(app, HOOK)
+    mine = due(shop, 3)
+    settings.SECRET_KEY = "n" * 50
+    now = clock.now()
+    assert claim({mine: 3}, lease="one", now=now) == []
+    assert set(Delivery.objects.values_list("lease", "due_at")) == {(None, now + claiming.KEY_WAIT)}
 
 
 def test_deliveries_that_cannot_be_signed_wait_for_the_key_and_others_do_not(shop, other_shop, app, settings):

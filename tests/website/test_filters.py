@@ -43,6 +43,30 @@ def chips(page: str) -> dict[str, str]:
     return {unescape(label).strip(): unescape(url) for url, label in found}
 
 
+def test_one_variant_has_to_match_all_filters(shop, other_shop, page):
+    for where, name, stock in ((shop, "Shirt", 3), (shop, "Sold", 0), (other_shop, "Theirs", 3)):
+        shirt = make_product(where, name)
+        for colour, size, price, qty in (
+            ("Blue", "M", "30.00", stock),
+            ("Blue", "S", "9.00", 2),
+            ("Red", "M", "9.00", 2),
+        ):
+            values = {"Colour": colour, "Size": size}
+            make_variant(shirt, f"{colour} {size}", option_values=values, price=price, stock_qty=qty)
+    assert names(page("/products?filter.Colour=Blue&filter.Size=M")) == ["Sold", "Shirt"]
+    text = page("/products?filter.Colour=Blue&filter.Size=M&stock=1")
+    assert names(text) == ["Shirt"]
+    assert boxes(text) == {
+        "stock=1": "1*",
+        "filter.Colour=Blue": "1*",
+        "filter.Colour=Red": "2",
+        "filter.Size=M": "1*",
+        "filter.Size=S": "2",
+    }
+    assert names(page("/products?filter.Colour=Blue&filter.Size=M&max_price=20")) == []
+    assert names(page("/products?filter.Colour=Blue&max_price=20")) == ["Sold", "Shirt"]
+
+
 def test_shows_what_there_is_to_choose_with_counts(goods, page):
     assert boxes(page("/products")) == {
         "stock=1": "3",

@@ -176,6 +176,15 @@ def test_what_is_typed_on_the_secure_host_lies_in_the_basket_of_both(shop, produ
     assert "For ben@example.com" in checkout
 
 
+def test_what_an_integration_wrote_with_a_line_is_not_shown_where_apps_scripts_run(shop, products, visitor):
+    add_engraved(visitor, shop, products)
+    CartLine.objects.update(custom_fields=[{"name": "Gift for", "value": "Ben Huber, ben@example.com"}])
+    basket = visitor.get("/basket").content.decode()
+    assert "Gift for: as you entered it" in basket
+    assert "Ben Huber" not in basket
+    assert "Gift for: Ben Huber" in visitor.get(secure(shop, "/checkout")).content.decode()
+
+
 def test_a_refusal_shows_the_page_of_the_secure_host_again(shop, products, visitor):
     refused = add_engraved(visitor, shop, products, text="")
     assert (refused.host, refused.status_code) == (SECURE, 422)

@@ -36,6 +36,13 @@ def test_an_id_redirects_to_the_slug(shop, visitor):
     assert visitor.get(f"/products/{cup.pk}").headers["Location"] == "/products/cup"
 
 
+def test_a_slug_that_is_another_products_id_leads_to_its_own_product(shop, visitor):
+    mug = make_product(shop, "Mug")
+    make_product(shop, "Number", slug=str(mug.pk))
+    assert "<h1" in (text := visitor.get(f"/products/{mug.pk}").content.decode())
+    assert "Number" in text
+
+
 def test_a_description_cannot_run_scripts(shop, page):
     evil = '<script>alert(1)</script><p onclick="alert(2)">Nice</p><a href="javascript:alert(3)">x</a><h1>Big</h1>'
     make_product(shop, "Cup", description=evil, short_description="<img src=x onerror=alert(4)>")

@@ -28,7 +28,8 @@ class SearchWord(models.Model):
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
     word = models.CharField(max_length=40)
-    # The first and the last two letters. A single mistake in a word of four letters leaves one of them right.
+    # The first and the last two letters, without accents. A single mistake in a word of four letters leaves one of them
+    # right.
     head = models.CharField(max_length=2)
     tail = models.CharField(max_length=2)
 
@@ -50,6 +51,9 @@ class FrequentWord(models.Model):
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
     text = models.CharField(max_length=42)
     products = models.BinaryField(help_text="A serialized 64-bit Roaring bitmap of their ids.")
+    in_markup = models.BinaryField(
+        null=True, help_text="The same of those that contain it in markup alone. NULL: counted before texts had markup."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["shop", "text"], name="frequent_word_once")]
@@ -85,8 +89,8 @@ class TextChange(models.Model):
 
 
 class AwaitedTexts(models.Model):
-    """The shop's new products between two ids, both included, whose search texts an import writes next
-    (`catalogue.awaited_texts`)."""
+    """The shop's products between two ids, both included, whose search texts an import writes next, or the worker after
+    a migration (`catalogue.awaited_texts`)."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     first_product = models.BigIntegerField()

@@ -242,6 +242,7 @@ CREATE FUNCTION catalogue_histories_gone() RETURNS trigger LANGUAGE plpgsql AS $
 BEGIN
   DELETE FROM catalogue_stockadjustment WHERE product_id = OLD.id;
   DELETE FROM catalogue_pastprice WHERE product_id = OLD.id;
+  DELETE FROM catalogue_oldslug WHERE product_id = OLD.id;
   RETURN NULL;
 END $$
 ;;
@@ -287,3 +288,68 @@ CREATE TRIGGER catalogue_variant_price_changed AFTER UPDATE OF price ON catalogu
 ;;
 CREATE TRIGGER catalogue_product_histories_gone AFTER DELETE ON catalogue_product
   FOR EACH ROW EXECUTE FUNCTION catalogue_histories_gone()
+;;
+-- Old slugs: a slug that a row had is kept when it gets another one, and is none any more once a row has it again.
+CREATE FUNCTION catalogue_product_slugs_made() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM catalogue_oldslug o USING new_rows n
+    WHERE o.shop_id = n.shop_id AND o.slug = n.slug AND o.product_id IS NOT NULL AND n.deleted_at IS NULL;
+  RETURN NULL;
+END $$
+;;
+CREATE TRIGGER catalogue_product_slugs_made AFTER INSERT ON catalogue_product
+  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_product_slugs_made()
+;;
+CREATE FUNCTION catalogue_product_slug_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM catalogue_oldslug
+    WHERE shop_id = NEW.shop_id AND slug = NEW.slug AND product_id IS NOT NULL AND NEW.deleted_at IS NULL;
+  IF OLD.slug <> NEW.slug AND OLD.deleted_at IS NULL THEN
+    INSERT INTO catalogue_oldslug (shop_id, product_id, slug)
+      SELECT NEW.shop_id, NEW.id, OLD.slug WHERE NOT EXISTS
+        (SELECT 1 FROM catalogue_product p WHERE p.shop_id = NEW.shop_id AND p.slug = OLD.slug AND p.deleted_at IS NULL);
+    DELETE FROM catalogue_oldslug WHERE product_id = NEW.id AND id NOT IN
+      (SELECT id FROM catalogue_oldslug WHERE product_id = NEW.id ORDER BY id DESC LIMIT <MAX_OLD_SLUGS>);
+  END IF;
+  RETURN NULL;
+END $$
+;;
+CREATE TRIGGER catalogue_product_slug_changed AFTER UPDATE OF slug, deleted_at ON catalogue_product
+  FOR EACH ROW WHEN (OLD.slug <> NEW.slug OR OLD.deleted_at IS NOT NULL AND NEW.deleted_at IS NULL)
+  EXECUTE FUNCTION catalogue_product_slug_changed()
+;;
+CREATE FUNCTION catalogue_category_slugs_made() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM catalogue_oldslug o USING new_rows n
+    WHERE o.shop_id = n.shop_id AND o.slug = n.slug AND o.category_id IS NOT NULL;
+  RETURN NULL;
+END $$
+;;
+CREATE TRIGGER catalogue_category_slugs_made AFTER INSERT ON catalogue_category
+  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_category_slugs_made()
+;;
+CREATE FUNCTION catalogue_category_slug_changed() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM catalogue_oldslug
+    WHERE shop_id = NEW.shop_id AND slug = NEW.slug AND category_id IS NOT NULL;
+  IF OLD.slug <> NEW.slug THEN
+    INSERT INTO catalogue_oldslug (shop_id, category_id, slug)
+      SELECT NEW.shop_id, NEW.id, OLD.slug WHERE NOT EXISTS
+        (SELECT 1 FROM catalogue_category p WHERE p.shop_id = NEW.shop_id AND p.slug = OLD.slug);
+    DELETE FROM catalogue_oldslug WHERE category_id = NEW.id AND id NOT IN
+      (SELECT id FROM catalogue_oldslug WHERE category_id = NEW.id ORDER BY id DESC LIMIT <MAX_OLD_SLUGS>);
+  END IF;
+  RETURN NULL;
+END $$
+;;
+CREATE TRIGGER catalogue_category_slug_changed AFTER UPDATE OF slug ON catalogue_category
+  FOR EACH ROW WHEN (OLD.slug <> NEW.slug) EXECUTE FUNCTION catalogue_category_slug_changed()
+;;
+CREATE FUNCTION catalogue_category_slugs_gone() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM catalogue_oldslug WHERE category_id = OLD.id;
+  RETURN NULL;
+END $$
+;;
+CREATE TRIGGER catalogue_category_slugs_gone AFTER DELETE ON catalogue_category
+  FOR EACH ROW EXECUTE FUNCTION catalogue_category_slugs_gone()

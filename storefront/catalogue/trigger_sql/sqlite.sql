@@ -183,4 +183,40 @@ END
 CREATE TRIGGER catalogue_product_histories_gone AFTER DELETE ON catalogue_product BEGIN
   DELETE FROM catalogue_stockadjustment WHERE product_id = OLD.id;
   DELETE FROM catalogue_pastprice WHERE product_id = OLD.id;
+  DELETE FROM catalogue_oldslug WHERE product_id = OLD.id;
+END
+;;
+-- Old slugs: a slug that a row had is kept when it gets another one, and is none any more once a row has it again.
+CREATE TRIGGER catalogue_product_slugs_made AFTER INSERT ON catalogue_product WHEN NEW.deleted_at IS NULL BEGIN
+  DELETE FROM catalogue_oldslug WHERE shop_id = NEW.shop_id AND slug = NEW.slug AND product_id IS NOT NULL;
+END
+;;
+CREATE TRIGGER catalogue_product_slug_changed AFTER UPDATE OF slug, deleted_at ON catalogue_product
+WHEN OLD.slug <> NEW.slug OR OLD.deleted_at IS NOT NULL AND NEW.deleted_at IS NULL BEGIN
+  DELETE FROM catalogue_oldslug WHERE shop_id = NEW.shop_id AND slug = NEW.slug AND product_id IS NOT NULL
+    AND NEW.deleted_at IS NULL;
+  INSERT INTO catalogue_oldslug (shop_id, product_id, slug)
+    SELECT NEW.shop_id, NEW.id, OLD.slug WHERE OLD.slug <> NEW.slug AND OLD.deleted_at IS NULL
+    AND NOT EXISTS (SELECT 1 FROM catalogue_product p
+      WHERE p.shop_id = NEW.shop_id AND p.slug = OLD.slug AND p.deleted_at IS NULL);
+  DELETE FROM catalogue_oldslug WHERE product_id = NEW.id AND OLD.slug <> NEW.slug AND id NOT IN
+    (SELECT id FROM catalogue_oldslug WHERE product_id = NEW.id ORDER BY id DESC LIMIT <MAX_OLD_SLUGS>);
+END
+;;
+CREATE TRIGGER catalogue_category_slugs_made AFTER INSERT ON catalogue_category BEGIN
+  DELETE FROM catalogue_oldslug WHERE shop_id = NEW.shop_id AND slug = NEW.slug AND category_id IS NOT NULL;
+END
+;;
+CREATE TRIGGER catalogue_category_slug_changed AFTER UPDATE OF slug ON catalogue_category
+WHEN OLD.slug <> NEW.slug BEGIN
+  DELETE FROM catalogue_oldslug WHERE shop_id = NEW.shop_id AND slug = NEW.slug AND category_id IS NOT NULL;
+  INSERT INTO catalogue_oldslug (shop_id, category_id, slug)
+    SELECT NEW.shop_id, NEW.id, OLD.slug WHERE OLD.slug <> NEW.slug
+    AND NOT EXISTS (SELECT 1 FROM catalogue_category p WHERE p.shop_id = NEW.shop_id AND p.slug = OLD.slug);
+  DELETE FROM catalogue_oldslug WHERE category_id = NEW.id AND OLD.slug <> NEW.slug AND id NOT IN
+    (SELECT id FROM catalogue_oldslug WHERE category_id = NEW.id ORDER BY id DESC LIMIT <MAX_OLD_SLUGS>);
+END
+;;
+CREATE TRIGGER catalogue_category_slugs_gone AFTER DELETE ON catalogue_category BEGIN
+  DELETE FROM catalogue_oldslug WHERE category_id = OLD.id;
 END

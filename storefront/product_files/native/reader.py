@@ -63,6 +63,8 @@ MAX_UNKNOWN = 100
 # Items of lists that have no limit of their own: values of an option, steps of a category's path, related products.
 MAX_ITEMS = 1000
 _LISTS = {"categories", "media", "variants", "options", "bundle_items", *RELATED.values()}
+# Members by which a line states that it is a product and not one of its variants.
+_ONLY_OF_PRODUCTS = {"slug", "type", "variants", "options", "bundle_items"}
 _picture_url = url_parser(LIMITS[Media]["source_url"])
 
 
@@ -98,13 +100,15 @@ def read(table: Table, currency: str) -> Iterator[ReadResult]:
                 yield from (_product(line, text, unknown, currency) for line, (text,) in group[1])
 
 
-def skus(table: Table) -> Iterator[str]:
-    """The SKU of every product of the file that has one."""
+def skus(table: Table, *, of_variants: bool) -> Iterator[str]:
+    """The SKU of every product of the file that has one, or of every variant."""
     for _, text in table.lines():
         with suppress(orjson.JSONDecodeError):
             given = orjson.loads(text.strip("\ufeff \t\r\n") or "{}")
-            if isinstance(given, dict) and isinstance(sku := given.get("sku"), str) and sku.strip():
-                yield sku.strip()
+            variants = given.get("variants") if isinstance(given, dict) else None
+            for each in (variants if isinstance(variants, list) else ()) if of_variants else (given,):
+                if isinstance(each, dict) and isinstance(sku := each.get("sku"), str) and sku.strip():
+                    yield sku.strip()
 
 
 def _product(line: int, text: str, unknown: set[str], currency: str) -> ReadResult:
@@ -121,6 +125,9 @@ def _product(line: int, text: str, unknown: set[str], currency: str) -> ReadResu
         parsed.warn(name, f"is not a product field; ignored.{resembling(name, sorted(_known() - _IGNORED))}")
     if reader.more:
         reader.problems.append(Problem(line, "", f"{reader.more:,} more problems"))
+    if reader.problems and parsed.as_variant:
+        parsed.problems = parsed.as_variant.problems = reader.problems
+        return parsed
     return Failure(reader.problems) if reader.problems else parsed
 
 
@@ -170,7 +177,18 @@ class _Reader:
         self._lists(given, parsed)
         if fields.get("stock_qty") is not None:
             self._settle(parsed, fields, "stock_qty")
+        if parsed.keys.sku and not given.keys() & _ONLY_OF_PRODUCTS:
+            parsed.as_variant = self._as_variant(given, parsed)
         return parsed
+
+    def _as_variant(self, given: dict[str, Any], parsed: ParsedProduct) -> ParsedProduct:
+        """The line as one of an existing variant, which keeps its name."""
+        fields = {name: value for name, value in parsed.fields.items() if name in members(Variant) and name != "name"}
+        variant = ParsedVariant(self.line, {}, fields, states_options=False)
+        found = ParsedProduct(self.line, parsed.keys, {}, variants=[variant], warnings=list(parsed.warnings))
+        for name in sorted(given.keys() & _known() - fields.keys() - _IGNORED - {"name"}):
+            found.warn(name, "is not a member of a variant; ignored")
+        return found
 
     def _lists(self, given: dict[str, Any], parsed: ParsedProduct) -> None:
         if "categories" in given:
@@ -182,9 +200,12 @@ class _Reader:
             parsed.variants_complete = parsed.states_default = True
             if parsed.variants:
                 parsed.fields.setdefault("type", Product.Type.VARIABLE)
-            keys = [variant.key for variant in parsed.variants]
+            keys = [variant.key for variant in parsed.variants if variant.states_options]
             if len(set(keys)) < len(keys):
                 self.refuse("variants", "two variants have the same option_values")
+            if len(parsed.variants) > len(keys) + 1:
+                reason = "variants: several have no option_values, which those of a new product need"
+                parsed.refusal_if_new = parsed.refusal_if_new or reason
         if "options" in given:
             parsed.options = self.each(given["options"], "options", self.option)
         if "bundle_items" in given:
@@ -237,13 +258,25 @@ class _Reader:
             return None
         fields = self.fields(Variant, given, path)
         values = fields.pop("option_values", {})
+        states_options = "option_values" in given
+        if_new: dict[str, Any] = {}
         if not fields.get("name"):
-            fields["name"] = " / ".join(values.values())[: LIMITS[Variant]["name"]]
+            named = fields if states_options else if_new
+            named["name"] = " / ".join(values.values())[: LIMITS[Variant]["name"]]
         if fields.get("stock_qty") is not None:
             self._settle(parsed, fields, f"{path}.stock_qty")
         image = self.value(or_none(_picture_url), given.get("image"), f"{path}.image")
         default = self.value(boolean, given.get("is_default", False), f"{path}.is_default")
-        return ParsedVariant(self.line, values, fields, image, "image" in given, bool(default))
+        return ParsedVariant(
+            self.line,
+            values,
+            fields,
+            image,
+            "image" in given,
+            bool(default),
+            states_options=states_options,
+            if_new=if_new,
+        )
 
     def option(self, given: Any, path: str) -> ParsedOption | None:
         if not isinstance(given, dict) or not given.get("name"):

@@ -4,8 +4,10 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 
+from storefront.catalogue.parsing import quoted
 from storefront.product_files.csv_reading import normalised_header
 from storefront.product_files.rows import refusal_without, unknown_column
+from storefront.product_files.shopify.metafields import metafield_of, renamed
 
 # Every column that is read, with its old and new headers and those found in real files.
 HEADERS: dict[str, tuple[str, ...]] = {
@@ -49,7 +51,6 @@ _UNCARRIED: list[tuple[re.Pattern[str], set[str]]] = [
     (re.compile(r"(variant )?weight unit( for display)?\Z"), {"g", "kg", "lb", "oz"}),
     (re.compile(r"(variant )?unit price (total|base) measure( unit)?\Z"), set()),
     (re.compile(r"google shopping\b"), set()),
-    (re.compile(r".*\(product\.metafields\.[^()]*\)\Z"), set()),
     (re.compile(r"included / "), {"true"}),
     (re.compile(r"(compare at |compare-at )?price / "), set()),
     (re.compile(r"option[123] linked to\Z"), set()),
@@ -60,12 +61,16 @@ _INVENTORY = re.compile(r"(on hand|available|committed|unavailable|incoming)\b")
 
 @cache
 def column_of(header: str) -> str | None:
-    """The header's column, a key of HEADERS; None if it is not imported or not known."""
+    """The header's column, a key of HEADERS or that of a metafield; None if it is not imported or not known."""
+    if (metafield := metafield_of(header)) and metafield.is_imported:
+        return metafield.column
     return _KNOWN.get(normalised_header(header))
 
 
 def harmless_values(header: str) -> set[str] | None:
     """The values that lose nothing, of a column that is not imported; None if it is imported, or not known."""
+    if metafield := metafield_of(header):
+        return None if metafield.is_imported else set()
     plain = normalised_header(header)
     return next((values for pattern, values in _UNCARRIED if pattern.match(plain)), None)
 
@@ -76,6 +81,10 @@ def warnings(headers: Sequence[str]) -> Iterator[tuple[str, str]]:
     for position, header in enumerate(headers):
         if column_of(header) is None and harmless_values(header) is None:
             yield unknown_column(position, header, known)
+    labels = [(header, found) for header in headers if (found := metafield_of(header)) and found.is_imported]
+    for (header, label), named in zip(labels, renamed(found for _, found in labels), strict=True):
+        if named != label:
+            yield header, f"has the label of another column; the attribute is named {quoted(named.name)}"
 
 
 def refusal(headers: Sequence[str], columns: Collection[str], *, update: bool) -> str:

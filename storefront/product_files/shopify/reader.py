@@ -5,11 +5,13 @@ grams become kilograms.
 """
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
-from storefront.catalogue import parsing
+from storefront.catalogue import parsing, rules
 from storefront.catalogue.models import Category, Media, Product, Variant
 from storefront.catalogue.parsing import quoted
 from storefront.product_files import parsers
@@ -20,8 +22,10 @@ from storefront.product_files.parsed_products import (
     Failure,
     Keys,
     ParsedMedia,
+    ParsedMetafield,
     ParsedProduct,
     ParsedVariant,
+    Problem,
     ReadResult,
 )
 from storefront.product_files.parsers import LIMITS
@@ -32,6 +36,7 @@ from storefront.product_files.shopify.headers import column_of as column_of
 from storefront.product_files.shopify.headers import harmless_values as harmless_values
 from storefront.product_files.shopify.headers import refusal as refusal
 from storefront.product_files.shopify.headers import warnings as warnings
+from storefront.product_files.shopify.metafields import COLUMN, merged, metafield_of, renamed, values_of
 from storefront.shops.models import Shop
 
 EXPECTED = "Handle (or URL handle), Title, Option1 Name, Option1 Value, Variant Price (or Price), Image Src"
@@ -44,23 +49,36 @@ _decoded = parsers.decoded()
 _TITLE, _DEFAULT_TITLE = "title", "default title"
 
 
+# Columns of lists of SKUs, which state what variants cost and how many there are.
+_OF_SKUS = {"sku", "barcode", "price", "compare price", "cost", "tracker", "quantity", "policy", "continue selling"}
+_NEEDS_TITLE = "a new product needs the column Title"
+_NEEDS_OPTIONS = "which need the columns Option1 Name and Option1 Value"
+
+
 def recognises(columns: Collection[str | None]) -> bool:
     """Returns True if a file with these columns is Shopify's."""
-    return "handle" in columns and any(name in columns for name in ("title", "option1 value", "price", "image"))
+    if "handle" not in columns:
+        # No other program's, if all of its headers are known.
+        return "sku" in columns and len(columns) > 1 and _OF_SKUS.issuperset(columns)
+    return any(name in columns for name in ("title", "option1 value", "price", "image", "sku"))
 
 
 def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
     """Every product of the file, by handle; a row without a handle belongs to the row above."""
     reader, uncarried = _Reader(columns, shop), UncarriedColumns(table.headers, harmless_values)
     with RowStore() as store:
-        handles = Handles(store, columns.index["handle"], columns.header["handle"])
+        has_handles = "handle" in columns
+        handles = Handles(store, columns.index["handle"], columns.header["handle"]) if has_handles else None
         for row in table.rows():
-            if isinstance(row, BrokenRow):
-                yield from handles.add_broken(row)
-            elif isinstance(row, Row):
+            if isinstance(row, Row):
                 if uncarried.pending:
                     yield from uncarried.notices(row)
-                yield from handles.add(row)
+                if handles:
+                    yield from handles.add(row)
+                else:
+                    yield reader.product_or_variant(RowReader(columns, row.line, row.values))
+            elif isinstance(row, BrokenRow) and handles:
+                yield from handles.add_broken(row)
             else:
                 yield row
         for group in store.groups():
@@ -68,7 +86,7 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
                 yield group
             else:
                 parsed = reader.product(group[0], [RowReader(columns, line, values) for line, values in group[1]])
-                if isinstance(parsed, ParsedProduct):
+                if isinstance(parsed, ParsedProduct) and handles:
                     parsed.is_partial = handles.has_unknown_rows
                 yield parsed
 
@@ -79,8 +97,8 @@ def product_of(columns: ColumnIndex, rows: list[list[str]], *, shop: Shop, now: 
     return _Reader(columns, shop).product(read[0]["handle"], read)
 
 
-def skus(table: Table, columns: ColumnIndex) -> Iterator[str]:
-    """The SKU of every row that has one."""
+def skus(table: Table, columns: ColumnIndex, *, of_variants: bool) -> Iterator[str]:
+    """The SKU of every row that has one: rows of products are also those of their first variants."""
     for found in table.rows():
         if isinstance(found, Row) and (sku := RowReader(columns, found.line, found.values)["sku"]):
             yield sku.removeprefix("'")
@@ -121,6 +139,9 @@ class _Reader:
                 ("grams", "weight", parsing.measure(_GRAM, blank=Decimal("0.000"))),
             ],
         )
+        names = [name for name in columns.header if name.startswith(COLUMN)]
+        found = [metafield for name in names if (metafield := metafield_of(columns.header[name]))]
+        self.metafields = list(zip(names, renamed(found), strict=True))
         self.options = [n for n in (1, 2, 3) if f"option{n} name" in columns and f"option{n} value" in columns]
 
     def product(self, handle: str, rows: list[RowReader]) -> ReadResult:
@@ -132,21 +153,63 @@ class _Reader:
         stated = [(n, first.read(f"option{n} name", parsers.decoded(200), "")) for n in self.options]
         names = [(n, name) for n, name in stated if name]
         variant_rows = [row for row in rows if any(row[name] for name in _VARIANT_CELLS)] or [first]
-        if self._is_simple(names, variant_rows):
+        if not self.options:
+            parsed = self._without_options(parsed, variant_rows)
+        elif self._is_simple(names, variant_rows):
             self._sales_fields(parsed, variant_rows[0], parsed.fields, parsed.if_new)
             parsed.keys.sku = parsed.fields.get("sku", "")
-            if self.options:
-                parsed.fields["type"] = Product.Type.SIMPLE
-            else:
-                parsed.refusal_if_variable = (
-                    "the product has variants, which need the columns Option1 Name and Option1 Value"
-                )
+            parsed.fields["type"] = Product.Type.SIMPLE
         elif not names:
             first.refuse("option1 name", "is required for a product with several variants")
         else:
             self._add_variants(parsed, names, variant_rows)
+        if self.metafields:
+            self._add_metafields(parsed, first)
         problems = [problem for row in rows for problem in row.problems]
         return Failure(problems) if problems else parsed
+
+    def product_or_variant(self, row: RowReader) -> ReadResult:
+        """The row of a file without handles, which is about the product or the variant that has the SKU."""
+        parsed = ParsedProduct(row.line, Keys(), {}, refusal_if_new=_NEEDS_TITLE)
+        self._sales_fields(parsed, row, parsed.fields, parsed.if_new)
+        parsed.keys.sku = parsed.fields.get("sku", "")
+        if not parsed.keys.sku:
+            row.refuse("sku", "is empty")
+            return Failure(row.problems)
+        variant = ParsedProduct(row.line, parsed.keys, {})
+        variant.variants, variant.problems = [self._variant_of_sku(variant, row)], row.problems
+        return replace(variant, as_variant=variant) if row.problems else replace(parsed, as_variant=variant)
+
+    def _without_options(self, parsed: ParsedProduct, variant_rows: list[RowReader]) -> ParsedProduct:
+        """The product of rows in a file without options. If it is variable, its variants are found by their SKUs."""
+        rows = [row for row in variant_rows if any(row[name] for name in _VARIANT_CELLS)]
+        variable = replace(
+            parsed,
+            fields=dict(parsed.fields),
+            warnings=list(parsed.warnings),
+            new_warnings=list(parsed.new_warnings),
+            update_warnings=list(parsed.update_warnings),
+        )
+        if unnamed := [row.line for row in rows if not row["sku"]]:
+            reason = f"the product has variants, {_NEEDS_OPTIONS}, or SKUs"
+            variable.problems = [Problem(unnamed[0], "", reason)]
+        elif rows:
+            variable.variants = [self._variant_of_sku(variable, row) for row in rows]
+        if len(rows) > 1:
+            variable.refusal_if_new = variable.refusal_if_new or f"there are several variants, {_NEEDS_OPTIONS}"
+            return variable
+        self._sales_fields(parsed, variant_rows[0], parsed.fields, parsed.if_new)
+        parsed.keys.sku = parsed.fields.get("sku", "")
+        parsed.if_variable = variable
+        return parsed
+
+    def _variant_of_sku(self, parsed: ParsedProduct, row: RowReader) -> ParsedVariant:
+        """The row as an existing variant. Problems are found when the row is read as a product, too."""
+        variant = ParsedVariant(row.line, {}, {}, states_options=False)
+        self._sales_fields(parsed, RowReader(self.columns, row.line, row.values), variant.fields, variant.if_new)
+        variant.states_image = "variant image" in self.columns
+        variant.image = row.read("variant image", parsers.url) or None
+        return variant
 
     def _without_repeats(self, parsed: ParsedProduct, rows: list[RowReader]) -> list[RowReader]:
         """The rows without those of a second product with this handle, which has a title and the same options again."""
@@ -178,9 +241,8 @@ class _Reader:
         parsed = ParsedProduct(first.line, Keys(slug=slug, name=fields.get("name", "")), fields, slug)
         parsed.if_new["status"] = Product.Status.ACTIVE
         if "title" not in self.columns:
-            parsed.refusal_if_new = "a new product needs the column Title"
-        if status := self._status(first):
-            fields["status"] = status
+            parsed.refusal_if_new = _NEEDS_TITLE
+        fields |= self._status(first)
         if "vendor" in self.columns:
             parsed.related_names["brand"] = first.read("vendor", parsers.decoded(200)) or None
         if "category" in self.columns or "type" in self.columns:
@@ -188,18 +250,19 @@ class _Reader:
             parsed.categories_are_partial = "category" not in self.columns or "type" not in self.columns
         return parsed
 
-    def _status(self, first: RowReader) -> str:
-        """Active only if the product is both active and published; empty if the row does not state it. That a product
-        is published does not tell that it is active."""
+    def _status(self, first: RowReader) -> dict[str, Any]:
+        """Active only if the product is both active, or unlisted, and published. Only then it decides about lists. That
+        a product is published does not tell that it is active."""
         status = first["status"].lower() or "active"
         if status == "archived":
-            return Product.Status.ARCHIVED
+            return {"status": Product.Status.ARCHIVED}
         if status not in ("active", "draft", "unlisted"):
-            first.refuse("status", f"expected active, draft or archived, found {quoted(first['status'])}")
+            first.refuse("status", f"expected active, unlisted, draft or archived, found {quoted(first['status'])}")
         published = first.read("published", parsers.boolean(blank=True))
-        if status != "active" or not published:
-            return Product.Status.DRAFT
-        return Product.Status.ACTIVE if first["status"] else ""
+        if status == "draft" or not published:
+            return {"status": Product.Status.DRAFT}
+        is_stated = bool(first["status"])
+        return {"status": Product.Status.ACTIVE, "exclude_from_catalog": status == "unlisted"} if is_stated else {}
 
     def _categories(self, first: RowReader) -> list[CategoryPath]:
         paths: list[CategoryPath] = []
@@ -247,6 +310,21 @@ class _Reader:
             }
             for _, name in names
         ]
+
+    def _add_metafields(self, parsed: ParsedProduct, first: RowReader) -> None:
+        parsed.metafields = []
+        for column, metafield in self.metafields:
+            values = None
+            if first[column]:
+                values = first.read(column, partial(values_of, type=metafield.type))
+                if values is None:
+                    parsed.warn(self.columns.header[column], "refers to something of the other shop; not imported")
+                    continue
+            parsed.metafields.append(ParsedMetafield(metafield.key, metafield.name, values))
+        attributes = merged(parsed.if_new.get("attributes", []), parsed.metafields)
+        for problem in rules.json_errors({"attributes": attributes}).get("attributes", ()):
+            first.refuse(self.metafields[0][0], f"and the other metafields: {problem}")
+        parsed.if_new["attributes"] = attributes
 
     def _sales_fields(
         self, parsed: ParsedProduct, row: RowReader, fields: dict[str, Any], if_new: dict[str, Any]

@@ -1,12 +1,13 @@
 """Writes products like Shopify's own export, with the classic headers that old and new versions of Shopify read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any
 
 from storefront.catalogue.models import Product, Variant
 from storefront.kit.money import to_wire
+from storefront.product_files.csv_reading import MAX_COLUMNS
 from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.export_values import (
     Categories,
@@ -17,6 +18,8 @@ from storefront.product_files.export_values import (
     variants_of,
     variation_attributes,
 )
+from storefront.product_files.losses import Held
+from storefront.product_files.shopify.metafields import cell_of, header_of, without_variations
 from storefront.shops.models import Shop
 
 Row = dict[str, str]
@@ -33,16 +36,46 @@ HEADER = (
 _GRAMS = Decimal(1000)
 # The maximum that Shopify supports.
 MAX_OPTIONS = 3
+# More columns than this reader takes would make the file useless.
+MAX_METAFIELDS = MAX_COLUMNS - len(HEADER)
+
+
+# Columns of a product, and of a variant.
+_HELD = (
+    "name description tags status exclude_from_catalog is_gift_card meta_title meta_description sku barcode price "
+    "compare_price cost_price weight track_inventory stock_qty allow_backorders is_taxable requires_shipping tic_code "
+    "attributes"
+)
+_HELD_OF_VARIANTS = "sku barcode price compare_price cost_price weight track_inventory stock_qty allow_backorders"
 
 
 class RowBuilder:
     """Builds the header and the rows of Shopify's CSV for one shop's products."""
 
     byte_order_mark = False
-    header = HEADER
 
-    def __init__(self, shop: Shop, categories: Categories) -> None:
+    def __init__(self, shop: Shop, categories: Categories, metafields: Iterable[str]) -> None:
+        """`metafields` are the headers of the attributes that get columns."""
         self.shop, self.categories = shop, categories
+        self.metafields = set(islice(metafields, MAX_METAFIELDS))
+        self.header = [*HEADER, *sorted(self.metafields)]
+        self.held = Held(_HELD, _HELD_OF_VARIANTS, alt=True, others=self._other_losses)
+
+    @classmethod
+    def for_all(cls, shop: Shop, categories: Categories) -> "RowBuilder":
+        """A builder for all of the shop's products."""
+        products = Product.objects.filter(shop=shop, deleted_at=None).order_by("pk")
+        headers: dict[str, None] = {}
+        for attributes in products.values_list("attributes", flat=True).iterator():
+            headers.update(dict.fromkeys(_headers(attributes)))
+            if len(headers) >= MAX_METAFIELDS:
+                break
+        return cls(shop, categories, headers)
+
+    @classmethod
+    def for_one(cls, shop: Shop, categories: Categories, existing: ExistingProduct) -> "RowBuilder":
+        """A builder for one product."""
+        return cls(shop, categories, _headers(existing.product.attributes))
 
     def rows(self, existing: ExistingProduct) -> Iterator[Row]:
         """A row with the product, its first variant and first picture; then a row per further variant or picture."""
@@ -72,7 +105,12 @@ class RowBuilder:
             "Gift Card": _word(product.is_gift_card),
             "SEO Title": product.meta_title or "",
             "SEO Description": product.meta_description or "",
-            "Status": product.status,
+            "Status": _status(product),
+        }
+        row |= {
+            header: cell_of(each.get("values", []))
+            for each in without_variations(product.attributes)
+            if (header := header_of(each)) in self.metafields
         }
         # There is room for one path, and for one category without parents as the type.
         paths = [[encoded(node.name) for node in each] for each in category_branches(existing, self.categories)]
@@ -80,6 +118,27 @@ class RowBuilder:
             row["Product Category"] = " > ".join(paths[0])
         row["Type"] = next((path[0] for path in paths[1:] if len(path) == 1), "")
         return row | {f"Option{number} Name": encoded(name) for number, name in enumerate(names, 1)}
+
+    def _other_losses(self, existing: ExistingProduct) -> Iterator[str]:
+        product = existing.product
+        if product.exclude_from_catalog and product.status != Product.Status.ACTIVE:
+            yield "That it is hidden from product lists, while it is no active product"
+        if product.type == Product.Type.DIGITAL:
+            yield "That it is a digital product"
+        if product.tax_class_id:
+            yield "Tax class"
+        if any(existing.related.values()):
+            yield "Related products"
+        paths = category_branches(existing, self.categories) if len(existing.category_links) > 1 else []
+        if len(paths) > 2 or any(len(path) > 1 for path in paths[1:]):
+            yield "Categories beyond one path and one type"
+        attributes = without_variations(product.attributes)
+        if any({*attribute} - {"name", "values", "variation", "metafield"} for attribute in attributes):
+            yield "Other members of attributes"
+        if any(header_of(attribute) not in self.metafields for attribute in attributes):
+            yield "Attributes beyond the columns of a file"
+        if variants_of(existing):
+            yield from _losses_of_variants(existing)
 
     def _simple(self, product: Product) -> Row:
         options = {"Option1 Name": "Title", "Option1 Value": "Default Title"}
@@ -94,6 +153,32 @@ class RowBuilder:
             # Shopify cannot express that any value fits; `Any` is an ordinary value there.
             row[f"Option{number} Value"] = encoded(variant.option_values.get(name, "Any"))
         return row
+
+
+def _losses_of_variants(existing: ExistingProduct) -> Iterator[str]:
+    product, variants = existing.product, variants_of(existing)
+    if product.default_variant_id:
+        yield "Variant selected at first"
+    if product.sku or product.barcode:
+        yield "SKU and barcode of a product with variants"
+    chosen = [{*each.option_values.items()} for each in variants]
+    options = variation_attributes(existing)
+    if len({name for values in chosen for name, _ in values}) > MAX_OPTIONS:
+        yield "Options beyond the third"
+    if {(name, value) for name, values in options.items() for value in values} - set().union(*chosen):
+        yield "Values of options that no variant has"
+    if len({frozenset(each.option_values) for each in variants}) > 1:
+        yield "Variants for any value of an option"
+
+
+def _headers(attributes: list[dict[str, Any]]) -> list[str]:
+    return [header_of(each) for each in without_variations(attributes)]
+
+
+def _status(product: Product) -> str:
+    """Shopify's `unlisted` is an active product that is in no list."""
+    is_unlisted = product.status == Product.Status.ACTIVE and product.exclude_from_catalog
+    return "unlisted" if is_unlisted else product.status
 
 
 def _variant_values(product: Product, row: Any) -> Row:

@@ -10,6 +10,7 @@ from storefront.product_files.csv_reading import BrokenRow
 from storefront.product_files.parsed_products import Problem
 from storefront.product_files.row_store import RowStore
 from storefront.product_files.rows import ColumnIndex, RowReader
+from storefront.product_files.woocommerce.keys import parent_reference
 
 _SINGLE = ("simple", "grouped", "external")
 
@@ -67,7 +68,3 @@ class Families:
         if row["sku"]:
             self.store.alias(f"sku:{row['sku']}", group)
         return group
-
-
-def parent_reference(value: str) -> str:
-    return f"id:{value[3:].strip()}" if value[:3].lower() == "id:" else f"sku:{value}"

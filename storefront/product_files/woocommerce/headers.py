@@ -1,7 +1,8 @@
 """The headers of WooCommerce's product CSV, which are in the shop's language, and the units in them.
 
 `headers.csv` has each language's words as WooCommerce's translations have them, current and former ones; `#` stands for
-a number. English words are not repeated where another language has the same.
+a number, and `meta` is the word before the colon of a custom field's header. English words are not repeated where
+another language has the same. In a few languages, one word heads two columns.
 """
 
 import csv
@@ -13,7 +14,19 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from storefront.product_files.csv_reading import UnreadableFile, normalised_header
-from storefront.product_files.rows import refusal_without, unknown_column
+from storefront.product_files.rows import OR, one_each, refusal_without, unknown_column
+
+# The languages of `headers.csv`, for people.
+LANGUAGES = {
+    "en": "English", "ar": "Arabic", "eu": "Basque", "bg": "Bulgarian", "ca": "Catalan", "zh-CN": "Chinese",
+    "zh-HK": "Chinese", "zh-TW": "Chinese", "hr": "Croatian", "cs": "Czech", "da": "Danish", "nl": "Dutch",
+    "eo": "Esperanto", "et": "Estonian", "fi": "Finnish", "fr": "French", "gl": "Galician", "ka": "Georgian",
+    "de": "German", "el": "Greek", "he": "Hebrew", "hu": "Hungarian", "id": "Indonesian", "it": "Italian",
+    "ja": "Japanese", "ko": "Korean", "lv": "Latvian", "lt": "Lithuanian", "nb": "Norwegian", "fa": "Persian",
+    "pl": "Polish", "pt-BR": "Portuguese", "pt-PT": "Portuguese", "ro": "Romanian", "ru": "Russian", "sr": "Serbian",
+    "sk": "Slovak", "sl": "Slovenian", "es": "Spanish", "sv": "Swedish", "th": "Thai", "tr": "Turkish",
+    "uk": "Ukrainian", "vi": "Vietnamese",
+}  # fmt: skip
 
 # Columns that tell WooCommerce's files from those of other programs, some of which have a sale price.
 DISTINCTIVE = {"published", "featured", "visibility", "in stock", "backorders", "regular price"}
@@ -55,7 +68,6 @@ META = {
     "rank_math_facebook_image": "rank math picture",
     "rank_math_robots": "rank math robots",
 }
-_META = re.compile(r"(?:meta|méta|мета|metadado|metadados|pola|متا) ?: ?(\S+)\Z")
 _NUMBER = re.compile(r"\d+")
 _UNIT = re.compile(r" ?\([^()]*\)\Z")
 
@@ -77,14 +89,37 @@ LENGTHS = {
 
 
 @cache
-def _words() -> dict[str, tuple[str, dict[str, str]]]:
-    """For each known header its column, and its spelling by language."""
-    known: dict[str, tuple[str, dict[str, str]]] = {}
+def _rows() -> list[dict[str, str]]:
     with Path(__file__).with_name("headers.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            _, spellings = known.setdefault(normalised_header(row["header"]), (row["column"], {}))
-            spellings[row["language"]] = row["header"]
-    return known
+        return list(csv.DictReader(file))
+
+
+@cache
+def _words() -> dict[str, tuple[str, dict[str, str]]]:
+    """For each known header its column, and its spelling by language. A word of two columns has both, in the order in
+    which WooCommerce writes them, as `rows.ColumnIndex` reads them."""
+    columns: dict[str, dict[str, None]] = {}
+    spellings: dict[str, dict[str, str]] = {}
+    for row in _rows():
+        if row["column"] != "meta":
+            plain = normalised_header(row["header"])
+            columns.setdefault(plain, {})[row["column"]] = None
+            spellings.setdefault(plain, {})[row["language"]] = row["header"]
+    order = [row["column"] for row in _rows() if row["language"] == "en"]
+    return {plain: (OR.join(sorted(found, key=order.index)), spellings[plain]) for plain, found in columns.items()}
+
+
+@cache
+def _meta() -> re.Pattern[str]:
+    """The header of a custom field, whose key is the group."""
+    words = {normalised_header(row["header"]) for row in _rows() if row["column"] == "meta"}
+    return re.compile(rf"(?:{'|'.join(map(re.escape, sorted(words)))}) ?[:\uff1a] ?(\S+)\Z")
+
+
+def languages() -> str:
+    """The languages that headers can be in, as the end of a sentence; English, which most files have, comes first."""
+    *names, last = dict.fromkeys(LANGUAGES.values())
+    return f"{', '.join(names)} or {last}"
 
 
 @lru_cache(maxsize=10_000)
@@ -93,7 +128,7 @@ def column_of(header: str) -> str | None:
     plain = normalised_header(header)
     if found := _words().get(plain):
         return found[0]
-    if meta := _META.match(plain):
+    if meta := _meta().match(plain):
         return META.get(meta[1], f"meta {meta[1]}")
     # Translations keep these words, but not the conjunction between them.
     if plain.startswith("gtin, upc, ean"):
@@ -117,14 +152,14 @@ def warnings(headers: Sequence[str]) -> Iterator[tuple[str, str]]:
     counted = Counter(language for header in headers for language in _spellings(header))
     language = max(counted, key=lambda each: (counted[each], each == "en"), default="en")
     in_language = [spellings[each] for _, spellings in _words().values() for each in {language, "en"} & {*spellings}]
-    for position, header in enumerate(headers):
-        spellings = _spellings(header)
-        if column_of(header) is None:
+    columns = one_each(map(column_of, headers))
+    for position, (header, column) in enumerate(zip(headers, columns, strict=True)):
+        if column is None:
             yield unknown_column(position, header, in_language)
         elif meant := _MISSPELT.get(normalised_header(header)):
             yield header, f"is read as {meant}"
-        elif spellings and not spellings.keys() & {language, "en"}:
-            yield header, f"is read as {_english(column_of(header))}"
+        elif _is_foreign(header, language) or (headers.count(header) == 1 and _is_guess(header, column)):
+            yield header, f"is read as {_english(column)}"
 
 
 def refusal(headers: Sequence[str], columns: Collection[str], *, update: bool) -> str:
@@ -171,9 +206,20 @@ def _spellings(header: str) -> dict[str, str]:
     return _words().get(normalised_header(header), ("", {}))[1]
 
 
+def _is_foreign(header: str, language: str) -> bool:
+    spellings = _spellings(header)
+    return bool(spellings) and not spellings.keys() & {language, "en"}
+
+
+def _is_guess(header: str, column: str) -> bool:
+    """Whether the header could be another column; an attribute's name could not, since it would be none without one."""
+    return OR in (column_of(header) or "") and not column.endswith(" name")
+
+
 def _english(column: str | None) -> str:
-    words = (spellings["en"] for name, spellings in _words().values() if name == column and "en" in spellings)
-    return next(words, column or "")
+    name, number = _NUMBER.sub("#", column or ""), _NUMBER.search(column or "")
+    words = (spellings["en"] for each, spellings in _words().values() if each == name and "en" in spellings)
+    return next(words, name).replace("#", number[0] if number else "")
 
 
 # Misspelt by WooCommerce itself, in exports of older versions.

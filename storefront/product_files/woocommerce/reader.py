@@ -29,12 +29,16 @@ from storefront.product_files.parsers import LIMITS
 from storefront.product_files.row_store import RowStore
 from storefront.product_files.rows import KEEP, ColumnIndex, FieldMapping, RowReader, UncarriedColumns, mappings_in_file
 from storefront.product_files.sale_periods import STATED
-from storefront.product_files.woocommerce.families import Families, parent_reference
+from storefront.product_files.woocommerce import alone
+from storefront.product_files.woocommerce.families import Families
 from storefront.product_files.woocommerce.headers import DISTINCTIVE, units
 from storefront.product_files.woocommerce.headers import column_of as column_of
 from storefront.product_files.woocommerce.headers import harmless_values as harmless_values
 from storefront.product_files.woocommerce.headers import refusal as refusal
 from storefront.product_files.woocommerce.headers import warnings as warnings
+from storefront.product_files.woocommerce.keys import is_variation, parent_reference
+from storefront.product_files.woocommerce.keys import skus as skus
+from storefront.product_files.woocommerce.keys import stated_source as stated_source
 from storefront.product_files.woocommerce.parsers import (
     category_paths,
     download_limit,
@@ -48,6 +52,7 @@ from storefront.product_files.woocommerce.stock import read_stock
 from storefront.product_files.woocommerce.variations import (
     preselect,
     problems_of_repeated_options,
+    refusal_without_options,
     settle_shipping,
     with_variations,
     without_repeats,
@@ -87,13 +92,15 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
                 yield from uncarried.notices(found)
             row = RowReader(columns, found.line, found.values)
             kind = reader.kind_of(row)
-            if kind == "variation":
+            if kind == "variation" and row["parent"]:
                 families.add_variation(row)
+            elif kind == "variation":
+                yield alone.lone_variation(reader, row)
             elif kind == "variable":
                 families.add_parent(row)
             elif kind:
                 families.pass_single()
-                yield reader.single(row, kind)
+                yield alone.single_or_variation(reader, row, kind)
             else:
                 families.refuse(row)
         for group in store.groups():
@@ -103,29 +110,12 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
                 yield from reader.family([RowReader(columns, line, values) for line, values in group[1]])
 
 
-def skus(table: Table, columns: ColumnIndex) -> Iterator[str]:
-    """The SKU of every row that has one, without those of variations."""
-    for found in table.rows():
-        if isinstance(found, Row):
-            row = RowReader(columns, found.line, found.values)
-            if row["sku"] and "variation" not in row["type"].lower():
-                yield row["sku"]
-
-
 def product_of(columns: ColumnIndex, rows: list[list[str]], *, shop: Shop, now: datetime) -> ReadResult:
     """The one product of these rows: that of a simple product, or those of a variable one and its variations."""
     reader = _Reader(columns, shop, now)
     read = [RowReader(columns, line, values) for line, values in enumerate(rows, 1)]
     kind = reader.kind_of(read[0])
     return next(reader.family(read)) if kind == "variable" else reader.single(read[0], kind)
-
-
-def stated_source(table: Table, columns: ColumnIndex) -> str:
-    """The source that the file states in its first row, as this service's exports do; empty without one."""
-    if "source" not in columns:
-        return ""
-    rows = (found for found in table.rows() if isinstance(found, Row))
-    return next((RowReader(columns, row.line, row.values)["source"] for row in rows), "")
 
 
 def _attribute_columns(columns: ColumnIndex, number: int) -> int:
@@ -180,18 +170,15 @@ class _Reader:
         self.lacks_attributes = 1 in parts.values()
 
     def kind_of(self, row: RowReader) -> str:
-        """The row's base type; empty, with a problem recorded, if the type is unknown or a variation has no parent."""
+        """The row's base type; empty, with a problem recorded, if the type is unknown."""
         words = {word.strip() for word in row["type"].lower().split(",")} - {"", "downloadable", "virtual"}
         kind = next((name for name in ("variation", "variable", "grouped", "external") if name in words), "simple")
         if words - set(TYPES):
             row.refuse("type", f"expected one of {', '.join(TYPES)}, found {quoted(row['type'])}")
-        elif kind == "variation" and not row["parent"]:
-            row.refuse("parent", "is empty; a variation needs its parent's SKU, or id: followed by the parent's ID")
-        else:
-            return kind
-        return ""
+            return ""
+        return "variation" if is_variation(row) else kind
 
-    def single(self, row: RowReader, kind: str) -> ReadResult:
+    def single(self, row: RowReader, kind: str) -> ParsedProduct | Failure:
         """A product that is a single row."""
         parsed = self._product(row)
         fields, words = parsed.fields, row["type"].lower()
@@ -298,12 +285,13 @@ class _Reader:
         found: list[ParsedVariant] = []
         variation_values: dict[str, list[str]] = {}
         for row in variations:
-            found.append(self._variation(parsed, row, parents[0] if parents else None, variation_values))
+            found.append(self.variation(parsed, row, parents[0] if parents else None, variation_values))
             problems += row.problems
         parsed.variants = without_repeats(found)
         if parents:
             self._finish_parent(parsed, parents[0], variations, variation_values)
         problems += problems_of_repeated_options(parsed.variants)
+        parsed.refusal_if_new = parsed.refusal_if_new or refusal_without_options(parsed.variants)
         yield Failure(problems) if problems else parsed
         for row in parents[1:]:
             repeated = self._product(row)
@@ -319,12 +307,13 @@ class _Reader:
         reason = f"there is no variable product {quoted(reference)} in the file or the shop"
         return ParsedProduct(row.line, keys, {}, refusal_if_new=reason)
 
-    def _variation(
+    def variation(
         self, parsed: ParsedProduct, row: RowReader, parent: RowReader | None, variation_values: dict[str, list[str]]
     ) -> ParsedVariant:
         spellings = {item["name"].casefold(): item["name"] for item in parsed.fields.get("attributes", [])}
         values: dict[str, str] = {}
-        for name, chosen in self._attributes(row, parsed):
+        attributes = self._attributes(row, parsed)
+        for name, chosen in attributes:
             name = spellings.get(name.casefold(), name)
             variation_values.setdefault(name, [])
             # A blank value means any value, for which the name is left out.
@@ -333,9 +322,11 @@ class _Reader:
                 variation_values[name].append(values[name])
         fields: dict[str, Any] = {}
         row.read_into(fields, self.variant_mappings)
-        fields["name"] = row.read(
+        name = row.read(
             "name", lambda value: parsing.check_text((" / ".join(values.values()) or value)[: LIMITS[Variant]["name"]])
         )
+        if attributes:
+            fields["name"] = name
         source_id = row.read("id", parsers.integer(0, MAX_ID, blank=None))
         if source_id and not row["source"]:
             fields["legacy_source_id"] = source_id
@@ -344,8 +335,17 @@ class _Reader:
             fields["is_active"] = row["published"] != "0"
         self._variation_stock(parsed, row, parent, fields)
         images = self._media(row, parsed) if "images" in self.columns else []
-        states_image = "images" in self.columns
-        variant = ParsedVariant(row.line, values, fields, images[0].url if images else None, states_image)
+        variant = ParsedVariant(
+            row.line,
+            values,
+            fields,
+            images[0].url if images else None,
+            "images" in self.columns,
+            external_id=None if row["source"] else source_id or None,
+            # Without names of attributes, an existing variation keeps its options and its name.
+            states_options=bool(attributes),
+            if_new={"name": name},
+        )
         if self.prices.columns:
             fields[STATED] = self.prices.read(row, parsed)
         if "regular price" in self.columns and not (row["regular price"] or row["sale price"]):

@@ -10,7 +10,7 @@ def without_repeats(variants: list[ParsedVariant]) -> list[ParsedVariant]:
     """The variations without rows that repeat another's options and SKU, as in files that were concatenated."""
     first: dict[Any, ParsedVariant] = {}
     for variant in variants:
-        first.setdefault((variant.key, variant.fields.get("sku")), variant)
+        first.setdefault((variant.key, variant.sku) if variant.states_options else variant.line, variant)
     return list(first.values())
 
 
@@ -19,10 +19,17 @@ def problems_of_repeated_options(variants: list[ParsedVariant]) -> list[Problem]
     first: dict[Any, int] = {}
     problems = []
     for variant in variants:
-        if first.setdefault(variant.key, variant.line) != variant.line:
+        if variant.states_options and first.setdefault(variant.key, variant.line) != variant.line:
             reason = f"has the same options as the variation on line {first[variant.key]}"
             problems.append(Problem(variant.line, "", reason))
     return problems
+
+
+def refusal_without_options(variants: list[ParsedVariant]) -> str:
+    """The reason why a new product cannot have these variations: several have no options. An existing product's can be
+    found by ID or SKU."""
+    lines = [str(variant.line) for variant in variants if not variant.states_options]
+    return f"the variations on lines {' and '.join(lines[:2])} have no attributes to choose by" if lines[1:] else ""
 
 
 def with_variations(attributes: list[dict[str, Any]], variation_values: dict[str, list[str]]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ The ids are those of this shop, which the source names.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 
@@ -23,6 +23,7 @@ from storefront.product_files.export_values import (
     variants_of,
     variation_attributes,
 )
+from storefront.product_files.losses import Held
 from storefront.shops.models import Shop
 
 Row = dict[str, str]
@@ -52,6 +53,18 @@ _BREAK = re.compile(r"\\n|\n")
 _CENTIMETRES = Decimal("2.54")
 
 
+# Columns of a product, and of a variant.
+_HELD = (
+    "sku barcode name status is_featured exclude_from_catalog short_description description sale_price is_taxable "
+    "track_inventory stock_qty low_stock_threshold allow_backorders weight length width height price compare_price "
+    "tags max_downloads download_expiry_days sort_order cost_price meta_title meta_description canonical_url "
+    "requires_shipping attributes"
+)
+_HELD_OF_VARIANTS = (
+    "sku barcode price compare_price cost_price weight track_inventory stock_qty allow_backorders is_active sale_price"
+)
+
+
 class RowBuilder:
     """Builds the header and the rows of WooCommerce's CSV for one shop's products."""
 
@@ -61,6 +74,7 @@ class RowBuilder:
     def __init__(self, shop: Shop, categories: Categories, unit: str, attributes: int) -> None:
         """`unit` is the unit of lengths, `cm` or `in`; `attributes` is the number of attributes that get columns."""
         self.shop, self.categories, self.unit = shop, categories, unit
+        self.held = Held(_HELD, _HELD_OF_VARIANTS, alt=False, others=_other_losses)
         self.header = [
             *BEFORE_MEASURES,
             *(f"{side} ({self.unit})" for side in ("Length", "Width", "Height")),
@@ -181,6 +195,17 @@ class RowBuilder:
     def _moment(self, moment: datetime | None) -> str:
         """Format the time in the shop's time zone, as WooCommerce expects it."""
         return f"{self.shop.local_time(moment):%Y-%m-%d %H:%M:%S}" if moment else ""
+
+
+def _other_losses(existing: ExistingProduct) -> Iterator[str]:
+    product = existing.product
+    if product.status == Product.Status.ARCHIVED:
+        yield "That it is archived: it becomes a draft"
+    if any({*attribute} - {"name", "values", "variation"} for attribute in product.attributes):
+        yield "Keys of metafields"
+    priced: Sequence[Product | Variant] = variants_of(existing) or [product]
+    if any(0 < row.compare_price <= row.price and row.sale_price is None for row in priced):
+        yield "Previous prices that are not higher than the price"
 
 
 def _related(existing: ExistingProduct, kind: str) -> str:

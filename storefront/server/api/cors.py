@@ -7,8 +7,8 @@ from storefront.shops import queries
 METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
 HEADERS = "Authorization, Content-Type, Accept, X-Cart-Token, Idempotency-Key, If-Match, If-None-Match"
 EXPOSED = (
-    "API-Version, Deprecation, ETag, Idempotent-Replayed, Retry-After, Sunset, X-Ignored, X-RateLimit-Limit, "
-    "X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id"
+    "API-Version, Content-Location, Deprecation, ETag, Idempotent-Replayed, Retry-After, Sunset, X-Ignored, "
+    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id"
 )
 
 

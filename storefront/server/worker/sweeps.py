@@ -28,7 +28,11 @@ from storefront.payments.accounts import delete_replaced
 from storefront.payments.jobs import ask_providers, delete_old_drafts, end_expired_drafts, pay_back_refunds
 from storefront.privacy.jobs import delete_old_requests, resume_silent_requests
 from storefront.product_files.deciding import decline_undecided
-from storefront.product_files.jobs import delete_old_cleaned_texts, give_up_silent_imports
+from storefront.product_files.jobs import (
+    delete_old_cleaned_texts,
+    give_up_silent_imports,
+    give_up_unmapped_imports,
+)
 from storefront.product_files.undoing import delete_old_journals
 from storefront.server.worker.tasks import requeue_lost_tasks
 from storefront.shops.handover import delete_expired_codes
@@ -104,6 +108,7 @@ DATABASE_SWEEPS = [
     Sweep("interrupted imports", timedelta(minutes=1), give_up_silent_imports),
     Sweep("undecided imports", timedelta(hours=1), decline_undecided, limit=10),
     Sweep("journals of imports", timedelta(hours=1), delete_old_journals, limit=1000),
+    Sweep("imports without a mapping", timedelta(hours=1), give_up_unmapped_imports),
     Sweep("interrupted exports", timedelta(minutes=1), give_up_silent_exports),
     Sweep("old exports", timedelta(minutes=10), delete_old_exports),
     Sweep("interrupted data requests", timedelta(minutes=1), resume_silent_requests),

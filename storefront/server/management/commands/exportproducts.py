@@ -2,13 +2,14 @@ import io
 import os
 import sys
 from argparse import ArgumentParser
+from collections import Counter
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import IO
 
-from storefront import audit
 from storefront.kit import clock
-from storefront.product_files.exporting import FORMATS, export_products
+from storefront.product_files.exporting import FORMATS, export_products, record_export
+from storefront.product_files.losses import Losses, sentences
 from storefront.server.command import Command as Base
 from storefront.server.command import Failed, add_shop_argument, find_shop, replaced_file
 from storefront.server.progress import progress_bar
@@ -59,6 +60,7 @@ class Command(Base):
         self.write_result({"exported": exported})
 
     def _export(self, shop: Shop, format: str, out: IO[str]) -> int:
+        lost: Losses = Counter()
         with progress_bar() as progress:
             task = progress.add_task("products", total=None)
             exported = export_products(
@@ -67,7 +69,9 @@ class Command(Base):
                 out=out,
                 progress=lambda done, total: progress.update(task, completed=done, total=total),
                 processes=min(os.cpu_count() or 1, MAX_PROCESSES),
+                lost=lost,
             )
-        after = {"format": format, "products": exported}
-        audit.record(shop=shop, action="products.exported", after=after, now=clock.now())
+        record_export(shop=shop, format=format, products=exported, lost=lost, now=clock.now())
+        for sentence in sentences(format, lost):
+            self.write_message(sentence)
         return exported

@@ -18,6 +18,7 @@ from storefront.product_files.command_imports import command_import
 from storefront.product_files.gate import DEFAULT_PERCENT, RULES, Gate, ImpactRefused
 from storefront.product_files.impact import Impact, impact_lines
 from storefront.product_files.importing import Report, import_products
+from storefront.product_files.mapped.mapping import from_toml
 from storefront.product_files.opening import FORMATS
 from storefront.product_files.parsed_products import REPORT_COLUMNS, Problem, report_row
 from storefront.server.command import Command as Base
@@ -34,13 +35,25 @@ class Command(Base):
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_shop_argument(parser)
         parser.add_argument(
-            "file", type=Path, metavar="FILE", help="a product file: WooCommerce CSV, Shopify CSV or native JSON Lines"
+            "file",
+            type=Path,
+            metavar="FILE",
+            help="a product file: native JSON Lines, or CSV or Excel (.xlsx) of a program or of your own",
         )
         parser.add_argument(
             "--format", choices=FORMATS, default="auto", help="file format (default: detected from the file)"
         )
         parser.add_argument(
             "--encoding", default="", metavar="NAME", help="such as windows-1251 (default: detected from the file)"
+        )
+        parser.add_argument(
+            "--sheet", default="", metavar="NAME", help="sheet of a workbook (default: the first one with a header)"
+        )
+        parser.add_argument(
+            "--map",
+            type=Path,
+            metavar="FILE.toml",
+            help="which column is which member of a product, for a table of no known format",
         )
         parser.add_argument(
             "--source",
@@ -93,8 +106,12 @@ class Command(Base):
                 self.write_message(line)
             raise Failed(refusal.text) from None
 
-    def _import(self, *, shop, file, format, encoding, source, report, update, dry_run, no_pictures, **options) -> None:
-        found, now = find_shop(shop), clock.now()
+    def _import(
+        self, *, shop, file, format, encoding, sheet, map, source, report, update, dry_run, no_pictures, **options
+    ) -> None:
+        if map and format != "auto":
+            raise CommandError("With --map, the format is that of the mapping; leave out --format.", returncode=2)
+        found, now, mapping = find_shop(shop), clock.now(), from_toml(map) if map else None
         gate = Gate(frozenset(options["accept"]), options["max_hidden"], options["max_repriced"])
         with (
             progress_bar() as progress,
@@ -117,6 +134,8 @@ class Command(Base):
                 shop=found,
                 file=file,
                 format=format,
+                sheet=sheet,
+                mapping=mapping,
                 source=source,
                 encoding=encoding,
                 update=update,

@@ -29,12 +29,14 @@ class WrongLine(ValueError):
     """A problem with a line, as a sentence."""
 
 
-def read_table(content: bytes, columns: Sequence[str], optional: Sequence[str] = ()) -> tuple[list[Line], bool]:
+def read_table(
+    content: bytes, columns: Sequence[str], optional: Sequence[str] = (), *, max_bytes: int = MAX_FILE_BYTES
+) -> tuple[list[Line], bool]:
     """Read the lines without the header and empty ones, with a cell for each of the columns. Also returns True if
     numbers can have a decimal comma, because commas do not separate cells. The `optional` columns, among `columns`, can
     be missing: their cells are empty. Raises UnusableTable."""
-    if len(content) > MAX_FILE_BYTES:
-        raise UnusableTable(["The file is larger than 1 MiB."])
+    if len(content) > max_bytes:
+        raise UnusableTable([f"The file is larger than {max_bytes // 1024**2} MiB."])
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -51,7 +53,8 @@ def read_table(content: bytes, columns: Sequence[str], optional: Sequence[str] =
     found = [cell.casefold() for cell in lines[0][1]] if lines else []
     if found != [name for name in columns if name in found or name not in optional]:
         raise UnusableTable([f"Line 1: the columns must be: {', '.join(columns)}."])
-    if len(lines) > MAX_LINES:
+    # Besides the header.
+    if len(lines) > MAX_LINES + 1:
         raise UnusableTable([f"The file has more than {MAX_LINES:,} lines."])
     return [(number, _completed(cells, found, columns)) for number, cells in lines[1:] if any(cells)], separator != ","
 

@@ -1,0 +1,87 @@
+"""The forms in which addresses of redirects are stored and compared."""
+
+import unicodedata
+from collections.abc import Collection
+from urllib.parse import unquote, urlsplit
+
+from django.core.exceptions import ValidationError
+
+from storefront.content.address_models import MAX_PATH_LENGTH, MAX_TARGET_LENGTH
+from storefront.content.models import check_link
+from storefront.shops.models import Shop
+
+
+class WrongAddress(ValueError):
+    """The reason, as a sentence, why an address cannot be used."""
+
+
+def normal_path(path: str) -> str:
+    """A decoded path as it is compared: in lower case, without a slash at its end."""
+    return unicodedata.normalize("NFC", path).casefold().rstrip("/") or "/"
+
+
+def own_hosts(shop: Shop) -> frozenset[str]:
+    """The host names that lead to the shop."""
+    further = shop.further_domains.filter(confirmed_at__isnull=False).values_list("domain", flat=True)
+    return frozenset({shop.domain, urlsplit(shop.base_url).hostname or "", *further})
+
+
+def path_of(text: str, hosts: Collection[str]) -> str:
+    """The normal path from which a redirect leads, entered as a path or as an address of the shop's own. Raises
+    WrongAddress."""
+    text = _own_path(text, hosts)
+    if not text.startswith("/") or text.startswith(("//", "/\\")):
+        raise WrongAddress("Enter a path of your shop, such as /old-page.")
+    if "?" in text or "#" in text:
+        raise WrongAddress("Leave out what follows ? or #: the redirect holds for every query.")
+    try:
+        path = normal_path(unquote(text, errors="strict"))
+    except UnicodeDecodeError:
+        raise WrongAddress("This address has an invalid % code.") from None
+    if any(unicodedata.category(mark) == "Cc" for mark in path):
+        raise WrongAddress("This address has an invalid character.")
+    if path == "/":
+        raise WrongAddress("The home page cannot be redirected.")
+    if len(path) > MAX_PATH_LENGTH:
+        raise WrongAddress(f"This address is longer than {MAX_PATH_LENGTH:,} characters.")
+    return path
+
+
+def target_of(text: str, hosts: Collection[str]) -> str:
+    """Where a redirect leads: a path of the shop, or a web address. Raises WrongAddress."""
+    target = _own_path(text, hosts)
+    if len(target) > MAX_TARGET_LENGTH:
+        raise WrongAddress(f"This address is longer than {MAX_TARGET_LENGTH:,} characters.")
+    try:
+        check_link(target)
+    except ValidationError:
+        raise WrongAddress("Enter a path of your shop, such as /products, or an address with https://.") from None
+    if any(unicodedata.category(mark) == "Cc" for mark in target) or "@" in urlsplit(target).netloc:
+        raise WrongAddress("Enter an address without a name and password, and without invalid characters.")
+    return target
+
+
+def path_in(target: str) -> str | None:
+    """The normal path of a target in the shop; None for another site."""
+    return normal_path(unquote(urlsplit(target).path)) if target.startswith("/") else None
+
+
+def with_query(address: str, query: str) -> str:
+    """The address with this query string added to its own, before its fragment."""
+    address, mark, fragment = address.partition("#")
+    if query:
+        address += ("&" if "?" in address else "?") + query
+    return address + mark + fragment
+
+
+def _own_path(text: str, hosts: Collection[str]) -> str:
+    """The text without the shop's own host, if it begins with it."""
+    text = text.strip()
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        raise WrongAddress("This is not a web address.") from None
+    if parts.scheme in ("http", "https") and (parts.hostname or "") in hosts:
+        text = text.partition("//")[2]
+        return "/" + text.partition("/")[2] if "/" in text else "/"
+    return text

@@ -1,0 +1,118 @@
+"""Admin of redirects, and of the addresses at which the shop has no page."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin, messages
+from django.http import HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+
+from storefront import audit
+from storefront.content import redirects
+from storefront.content.addresses import WrongAddress, own_hosts, path_of, target_of
+from storefront.content.models import MissingPath, Redirect
+from storefront.kit.format import format_count
+from storefront.shops.rights import Right
+from storefront.staff.admin_base import ShopScopedAdmin
+from storefront.staff.admin_forms import ShopScopedForm
+from storefront.staff.admin_parts import Moves, deed, layout, list_deed, moment, view_and_edit
+from storefront.staff.table_files import csv_download, import_page
+
+RIGHTS = view_and_edit(Right.MANAGE_CONTENT, Right.MANAGE_CONTENT)
+EXPLANATION = (
+    "A CSV file with the columns “Redirect from” and “Redirect to”, as Shopify exports it. Redirects of the shop that"
+    " the file lacks stay. If a line is wrong, nothing is imported."
+)
+
+
+class RedirectForm(ShopScopedForm):
+    """Addresses in their normal form. `planned` are the redirects that change with this one, by path."""
+
+    constraint_errors = {"redirect_path_once": ("path", "This address is redirected already.")}
+    planned: dict[str, str]
+
+    def clean(self) -> Any:
+        cleaned = super().clean()
+        hosts = own_hosts(self.shop)
+        for name, read in (("path", path_of), ("target", target_of)):
+            if name in cleaned:
+                try:
+                    cleaned[name] = read(cleaned[name], hosts)
+                except WrongAddress as wrong:
+                    self.add_error(name, str(wrong))
+        if not self.errors:
+            self._plan(cleaned)
+        return cleaned
+
+    def _plan(self, cleaned: dict[str, Any]) -> None:
+        redirects.lock(self.shop)
+        path, target = cleaned["path"], cleaned["target"]
+        before = self.initial.get("path", "") if self.instance.pk else ""
+        try:
+            self.planned = redirects.planned(self.shop, path=path, target=target, instead_of=before)
+        except WrongAddress as wrong:
+            self.add_error("target", str(wrong))
+        else:
+            cleaned["target"] = self.planned.pop(path, target)
+
+
+@admin.register(Redirect)
+class RedirectAdmin(ShopScopedAdmin):
+    icon = "alt_route"
+    empty_text = "Lead old addresses to pages that exist. Renamed products and categories need none: theirs lead on."
+    form = RedirectForm
+    rights = RIGHTS
+    moves = Moves.NOTHING
+    list_display = ["path", "target", "updated"]
+    search_fields = ["path", "target"]
+    ordering = ["path"]
+    fieldsets: Any = layout("path target")
+
+    updated = moment("updated_at", "changed")
+
+    def save_model(self, request: Any, obj: Redirect, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        repointed = redirects.repoint(shop=request.shop, targets=form.planned, now=request.now)
+        if repointed:
+            after = {"redirects": repointed, "target": obj.target}
+            audit.record(
+                shop=request.shop, action="redirect.repointed", object=audit.Object("redirects"), after=after,
+                now=request.now,
+            )  # fmt: skip
+            messages.info(request, f"{format_count(repointed)} that led to {obj.path} lead to {obj.target} now.")
+        MissingPath.objects.filter(shop=request.shop, path=obj.path).delete()
+
+    @list_deed("Export", Right.MANAGE_CONTENT, Moves.NOTHING, icon="download", url_path="redirects.csv")
+    def export_redirects(self, request: Any) -> HttpResponse:
+        return csv_download("redirects.csv", redirects.export_redirects(request.shop))
+
+    @list_deed("Import", Right.MANAGE_CONTENT, Moves.NOTHING, icon="upload", url_path="import")
+    def import_redirects(self, request: Any) -> Any:
+        def load(content: bytes) -> str:
+            found = redirects.import_redirects(shop=request.shop, content=content, now=request.now)
+            text = f"{found.added:,} added, {found.changed:,} changed, {found.same:,} unchanged."
+            more = f" {found.repointed:,} others lead to their new targets." if found.repointed else ""
+            return f"Redirects imported: {text}{more}"
+
+        back = reverse("admin:content_redirect_changelist")
+        return import_page(self, request, load, title="Import redirects", explanation=EXPLANATION, back=back)
+
+
+@admin.register(MissingPath)
+class MissingPathAdmin(ShopScopedAdmin):
+    """Addresses that were asked for in vain. They can be redirected, or deleted."""
+
+    icon = "link_off"
+    empty_text = "Nobody has asked for a page that the shop does not have."
+    rights = {"view": Right.MANAGE_CONTENT, "delete": Right.MANAGE_CONTENT}
+    moves = Moves.NOTHING
+    list_display = ["path", "asked", "last"]
+    search_fields = ["path"]
+    ordering = ["-asked", "-last_asked_at"]
+    fields = ["path", "asked", "last"]
+
+    last = moment("last_asked_at", "last")
+
+    @deed("Redirect", Right.MANAGE_CONTENT, Moves.NOTHING, icon="alt_route", url_path="redirect")
+    def redirect(self, request: Any, row: MissingPath) -> HttpResponse:
+        return HttpResponseRedirect(f"{reverse('admin:content_redirect_add')}?{urlencode({'path': row.path})}")

@@ -1,0 +1,132 @@
+"""Counts the addresses at which a shop has no page, without a database write for each request.
+
+A request adds to this process's memory; once a minute a thread writes all counts. A process that is killed loses the
+counts of a minute.
+
+Threats. Strangers can ask for addresses that nobody links to. So memory and table are bounded, and in a full table they
+push out what was asked for least. Only the path is kept: no query, no visitor. Paths that look like secrets, addresses
+of people or probes for other programs' files are not counted (`is_countable`).
+"""
+
+import os
+import re
+import threading
+from collections import Counter, defaultdict
+from datetime import datetime, timedelta
+from multiprocessing.util import Finalize
+
+import structlog
+from django.db import DatabaseError, InterfaceError, connection, transaction
+from django.db.models import F
+
+from storefront.content.addresses import normal_path
+from storefront.content.models import MissingPath
+from storefront.kit import clock
+from storefront.shops.models import Shop
+
+log = structlog.get_logger(__name__)
+
+FLUSH_SECONDS = 60.0
+# Addresses of a shop, and of one in this process's memory; and of all shops there.
+MAX_PATHS, MAX_PENDING_OF_SHOP, MAX_PENDING = 1_000, 100, 2_000
+# Characters of a path that is counted, and of one of its segments: what is longer is no address that people link to.
+MAX_COUNTED_LENGTH, MAX_SEGMENT_LENGTH = 200, 100
+# Rows that were not asked for in as long make room first.
+FADES_AFTER = timedelta(days=30)
+# What programs probe for: files of other programs, hidden files. And what may be a secret or a person's address.
+_NOISE = re.compile(r"/\.|/wp-|/cgi-bin|\.(?!html?\Z)[^./]*\Z|@|[0-9a-f]{24}")
+
+_pending: defaultdict[int, Counter[str]] = defaultdict(Counter)
+_lock = threading.Lock()
+_flush_lock = threading.Lock()
+_thread: threading.Thread | None = None
+
+
+def is_countable(path: str) -> bool:
+    """Returns True for a path in the normal form that a page of an earlier site can have had."""
+    is_short = len(path) <= MAX_COUNTED_LENGTH and max(map(len, path.split("/"))) <= MAX_SEGMENT_LENGTH
+    return is_short and path.isprintable() and not _NOISE.search(path)
+
+
+def count(shop_id: int, path: str) -> None:
+    """Count a request for this decoded path, at which the shop has no page."""
+    path = normal_path(path)
+    if not is_countable(path):
+        return
+    with _lock:
+        counts = _pending[shop_id]
+        is_known = path in counts
+        if is_known or (len(counts) < MAX_PENDING_OF_SHOP and sum(map(len, _pending.values())) < MAX_PENDING):
+            counts[path] += 1
+
+
+def flush(now: datetime | None = None) -> None:
+    """Write the counts to the database. What cannot be written is kept for the next time."""
+    with _flush_lock:
+        with _lock:
+            taken = {shop_id: counts for shop_id, counts in _pending.items() if counts}
+            _pending.clear()
+        for shop_id, counts in sorted(taken.items()):
+            try:
+                _write(shop_id, counts, now or clock.now())
+            except (DatabaseError, InterfaceError) as error:
+                log.warning("missing_pages_not_written", reason=str(error).strip())
+                with _lock:
+                    _pending[shop_id].update(counts)
+
+
+@transaction.atomic
+def _write(shop_id: int, counts: Counter[str], now: datetime) -> None:
+    # Locked, so that processes write one after the other; a shop that is gone has no row.
+    if not Shop.objects.select_for_update(no_key=True).filter(pk=shop_id).values_list("pk").first():
+        return
+    rows = MissingPath.objects.filter(shop=shop_id)
+    existing = dict(rows.filter(path__in=list(counts)).values_list("path", "pk"))
+    for path, pk in sorted(existing.items()):
+        rows.filter(pk=pk).update(asked=F("asked") + counts[path], last_asked_at=now)
+    MissingPath.objects.bulk_create(
+        MissingPath(shop_id=shop_id, path=path, asked=asked, last_asked_at=now)
+        for path, asked in sorted(counts.items())
+        if path not in existing
+    )
+    surplus = rows.count() - MAX_PATHS
+    if surplus > 0:
+        faded = rows.filter(last_asked_at__lt=now - FADES_AFTER).order_by("last_asked_at")
+        doomed = list(faded.values_list("pk", flat=True)[:surplus])
+        least = rows.exclude(pk__in=doomed).order_by("asked", "last_asked_at")
+        doomed += least.values_list("pk", flat=True)[: surplus - len(doomed)]
+        rows.filter(pk__in=doomed).delete()
+
+
+def start() -> None:
+    """Start a thread in this process that writes once a minute, and write once more when the process ends."""
+    global _thread
+    if _thread is None:
+        with _lock:
+            if _thread is None:
+                _thread = threading.Thread(target=_run, name="missing pages", daemon=True)
+                _thread.start()
+                # Unlike atexit, this runs also in child processes of multiprocessing, as the server's are.
+                Finalize(None, flush, exitpriority=0)
+
+
+def _run() -> None:
+    pause = threading.Event()
+    while not pause.wait(FLUSH_SECONDS):
+        try:
+            flush()
+        except Exception:
+            log.exception("missing_pages_not_written")
+        finally:
+            # Not kept open for a minute: web processes have enough connections.
+            connection.close()
+
+
+def _reset_after_fork() -> None:
+    """Reset a forked process: it does not have the thread, and the counts belong to its parent."""
+    global _thread, _lock, _flush_lock
+    _thread, _lock, _flush_lock = None, threading.Lock(), threading.Lock()
+    _pending.clear()
+
+
+os.register_at_fork(after_in_child=_reset_after_fork)

@@ -1,0 +1,1 @@
+"""Tables of no known format, read by a mapping of their columns."""

@@ -1,0 +1,1 @@
+"""Product files of other shop programs, for imports alone."""

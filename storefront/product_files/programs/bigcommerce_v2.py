@@ -1,0 +1,234 @@
+"""BigCommerce's CSV of products as its older export (v2) writes it: rows whose `Item Type` is Product, followed by
+those of its SKUs, which are variants, and of rules that change a variant's price.
+
+The columns are those of BigCommerce's template for bulk edits, and the syntax of options and rules that of its
+documentation: `[RT]Size=M,[CS]Colour=Red:#ff0000`; `[ADD]2`, `[REMOVE]2` or `[FIXED]9.50`. Weights are in the store's
+unit, which the file does not name, so they are not imported.
+"""
+
+import re
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from storefront.catalogue import parsing
+from storefront.catalogue.models import Product
+from storefront.kit.money import ZERO
+from storefront.product_files import parsers
+from storefront.product_files.parsed_products import ParsedMedia, ParsedProduct, ParsedVariant
+from storefront.product_files.parsers import LIMITS
+from storefront.product_files.programs.bigcommerce_v3 import NOTHING
+from storefront.product_files.programs.format import Anything, ProductRows, ProgramFormat
+from storefront.product_files.programs.values import (
+    category_paths,
+    chosen,
+    listed,
+    make_simple,
+    make_variable,
+    new_product,
+    new_variant,
+    option_text,
+    pictures,
+    product_mappings,
+    sales_mappings,
+    set_prices,
+    set_stock,
+)
+from storefront.product_files.rows import ColumnIndex, RowReader, mappings_in_file
+from storefront.shops.models import Shop
+
+HEADERS = {
+    "item": ("Item Type",),
+    "id": ("Product ID",),
+    "name": ("Product Name",),
+    "type": ("Product Type",),
+    "sku": ("Product Code/SKU",),
+    "brand": ("Brand Name",),
+    "description": ("Product Description",),
+    "price": ("Price",),
+    "cost": ("Cost Price",),
+    "retail price": ("Retail Price",),
+    "sale price": ("Sale Price",),
+    "purchasable": ("Allow Purchases?",),
+    "visible": ("Product Visible?",),
+    "tracking": ("Track Inventory",),
+    "stock": ("Current Stock Level",),
+    "low stock": ("Low Stock Level",),
+    "category": ("Category",),
+    "image # file": ("Product Image File - #",),
+    "image # url": ("Product Image URL - #",),
+    "meta title": ("Page Title",),
+    "meta description": ("Meta Description",),
+    "barcode": ("Product UPC/EAN",),
+    "url": ("Product URL",),
+    "sort order": ("Sort Order",),
+    "stop": ("Stop Processing Rules",),
+}
+_UNCARRIED = [
+    (r"product image (id|is thumbnail|description|sort) - \d+|date (added|modified)|option set( align)?", Anything()),
+    ("product (weight|width|height|depth)|fixed shipping cost", NOTHING),
+    (
+        r"free shipping|show product condition\?|redirect old url\?|event date (required|is limited)\?|gps enabled",
+        {"n"},
+    ),
+    ("product condition", {"new"}),
+    ("product tax class", {"default tax class"}),
+    (r"bin picking number|product (warranty|availability|custom fields)|search keywords|meta keywords", set[str]()),
+    (r"(event date|gps|myob|product file|manufacturer part number|global trade)\b.*", set[str]()),
+]
+_KINDS = ("product", "sku", "rule")
+_SHIPPED = chosen({"p": True, "d": False, "": True})
+_TRACKING = chosen(
+    {"none": "none", "n": "none", "": "none", "by product": "product", "y": "product", "by option": "sku"}
+)
+_OPTION = re.compile(r"(?:^|,)\s*\[\w{1,4}\]", re.ASCII)
+_CHANGE = re.compile(r"\[(add|remove|fixed)\]\s*(.*)\Z", re.IGNORECASE | re.DOTALL)
+
+
+class _Rows(ProductRows):
+    is_positional = True
+
+    def __init__(self, columns: ColumnIndex, shop: Shop, now: datetime) -> None:
+        super().__init__(columns, shop, now)
+        others = [
+            ("low stock", "low_stock_threshold", parsers.integer(blank=0)),
+            ("sort order", "sort_order", parsers.integer()),
+        ]
+        self.product_mappings = mappings_in_file(columns, [*product_mappings(), *others])
+        self.sales_mappings = mappings_in_file(columns, sales_mappings(shop.currency))
+        self.images = [name for name in columns.index if name.startswith("image ")]
+
+    def group(self, row: RowReader, above: str) -> str:
+        kind = row["item"].lower()
+        if kind not in _KINDS:
+            row.refuse("item", f"expected Product, SKU or Rule, found {parsing.quoted(row['item'])}")
+        elif kind == "product":
+            return f"product {row.line}"
+        elif not above:
+            row.refuse("item", "there is no product in the rows above")
+        else:
+            return above
+        return ""
+
+    def product(self, rows: list[RowReader]) -> ParsedProduct:
+        first = rows[0]
+        fields: dict[str, Any] = {}
+        first.read_into(fields, self.product_mappings)
+        path = first["url"].strip("/").rpartition("/")[2]
+        parsed = new_product(first, fields, parsers.slug(path) if path else "")
+        self._settings(parsed, first)
+        variants = [row for row in rows if row["item"].lower() == "sku"]
+        if variants:
+            made = [(row, self._variant(parsed, first, row, order)) for order, row in enumerate(variants)]
+            self._apply_rules([variant for _, variant in made], [row for row in rows if row["item"].lower() == "rule"])
+            make_variable(parsed, made, "name")
+            parsed.keys.sku = first.read("sku", parsers.text(LIMITS[Product]["sku"]), "")
+        else:
+            for row in rows[1:]:
+                row.refuse("item", "is a rule of a product without SKUs, which is not supported")
+            make_simple(parsed, self._sales_fields(parsed, first, first))
+        return parsed
+
+    def _settings(self, parsed: ParsedProduct, first: RowReader) -> None:
+        fields, yes = parsed.fields, parsers.boolean(blank=True)
+        if "type" in self.columns:
+            fields["requires_shipping"] = first.read("type", _SHIPPED, True)
+        if "visible" in self.columns or "purchasable" in self.columns:
+            is_sold = first.read("visible", yes) and first.read("purchasable", yes)
+            fields["status"] = Product.Status.ACTIVE if is_sold else Product.Status.DRAFT
+        if "brand" in self.columns:
+            parsed.related_names["brand"] = first.read("brand", parsers.text(200)) or None
+        if "category" in self.columns:
+            paths = (path.split("/") for path in listed(first["category"], ";"))
+            parsed.categories = category_paths(first, "category", paths)
+        if self.images:
+            parsed.media = self._pictures(parsed, first)
+
+    def _pictures(self, parsed: ParsedProduct, row: RowReader) -> list[ParsedMedia]:
+        return list({each.url: each for each in pictures(parsed, row, self.images)}.values())
+
+    def _variant(self, parsed: ParsedProduct, first: RowReader, row: RowReader, order: int) -> ParsedVariant:
+        variant = new_variant(row, _options(row), order)
+        variant.fields |= self._sales_fields(parsed, first, row)
+        return variant
+
+    def _sales_fields(self, parsed: ParsedProduct, first: RowReader, row: RowReader) -> dict[str, Any]:
+        fields: dict[str, Any] = {}
+        row.read_into(fields, self.sales_mappings)
+        money = parsers.money(self.shop.currency, blank=None)
+        price = first.read("price", parsers.required(money))
+        set_prices(parsed, first, fields, price, first.read("sale price", money), first.read("retail price", money))
+        if "stock" in self.columns and "tracking" in self.columns:
+            tracking = first.read("tracking", _TRACKING, "none")
+            is_shared = tracking == "product" and row is not first
+            text = (first if is_shared else row)["stock"] or "0"
+            set_stock(parsed, row, fields, "stock", "" if tracking == "none" else text)
+            if is_shared:
+                reason = "shared the product's stock; imported with the same stock of its own"
+                parsed.warn(self.columns.header["stock"], reason, row.line)
+        return fields
+
+    def _apply_rules(self, variants: list[ParsedVariant], rules: list[RowReader]) -> None:
+        """Change the variants by the rules for their options or SKU, in order, until one that ends the others."""
+        ended: set[int] = set()
+        for rule in rules:
+            options = {} if rule["sku"] and not rule["name"] else _options(rule)
+            change = self._change(rule)
+            for number, variant in enumerate(variants):
+                own = variant.option_values
+                is_meant = options.items() <= own.items() if options else variant.fields.get("sku") == rule["sku"]
+                if not is_meant or number in ended:
+                    continue
+                _change_price(rule, variant.fields, *change)
+                if not rule.read("purchasable", parsers.boolean(blank=True)):
+                    variant.fields["is_active"] = False
+                if rule.read("stop", parsers.boolean(blank=False)):
+                    ended.add(number)
+
+    def _change(self, rule: RowReader) -> tuple[str, Decimal]:
+        if not rule["price"]:
+            return "add", ZERO
+        if found := _CHANGE.match(rule["price"]):
+            return found[1].lower(), rule.read_part("price", parsers.money(self.shop.currency), found[2], ZERO)
+        rule.refuse(
+            "price", f"expected [ADD], [REMOVE] or [FIXED] and an amount, found {parsing.quoted(rule['price'])}"
+        )
+        return "add", ZERO
+
+
+def _change_price(rule: RowReader, fields: dict[str, Any], kind: str, amount: Decimal) -> None:
+    if kind == "fixed":
+        fields |= {"price": amount, "compare_price": ZERO}
+        return
+    for name in ("price", "compare_price"):
+        if fields.get(name):
+            fields[name] += amount if kind == "add" else -amount
+            if fields[name] < ZERO:
+                rule.refuse("price", "makes a price negative")
+
+
+def _options(row: RowReader) -> dict[str, str]:
+    """The options of a SKU or of a rule."""
+    text, found = row["name"], {}
+    ends = list(_OPTION.finditer(text))
+    for sign, after in zip(ends, [*ends[1:], None], strict=True):
+        name, _, value = text[sign.end() : after.start() if after else len(text)].partition("=")
+        if "[CS]" in sign[0]:
+            value = value.partition(":#")[0]
+        name, value = option_text(row, "name", name), option_text(row, "name", value)
+        if name and value:
+            found[name] = value
+    if not found:
+        row.refuse("name", f"expected options such as [RT]Size=M, found {parsing.quoted(text)}")
+    return found
+
+
+FORMAT = ProgramFormat(
+    program="BigCommerce (v2)",
+    EXPECTED="Item Type, Product Name, Product Code/SKU, Price",
+    headers=HEADERS,
+    needed=frozenset({"item", "name", "sku", "price"}),
+    rows=_Rows,
+    NUMBERS=("cost", "retail price", "sale price", "stock", "price"),
+    uncarried=_UNCARRIED,
+)

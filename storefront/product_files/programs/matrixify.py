@@ -1,0 +1,106 @@
+"""Matrixify's export of Shopify products: Shopify's columns, and commands that say what is to be done with a product.
+
+The commands are those of Matrixify's documentation. NEW only creates, UPDATE only updates, MERGE does both, and IGNORE
+leaves the row out. A file never deletes: one with DELETE or REPLACE is refused as a whole, before anything is imported.
+"""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from copy import copy
+from datetime import datetime
+
+from storefront.product_files.csv_reading import Row, Table, UnreadableFile, normalised_header
+from storefront.product_files.parsed_products import Failure, Notice, ParsedProduct, Problem, ReadResult
+from storefront.product_files.programs.format import Anything
+from storefront.product_files.rows import ColumnIndex
+from storefront.product_files.shopify import reader as shopify
+from storefront.shops.models import Shop
+
+EXPECTED = "Handle, Command, Title, Variant Price"
+NUMBERS = shopify.NUMBERS
+_COMMANDS = ("", "new", "update", "merge", "ignore")
+_DELETING = {"delete", "replace"}
+_PARTS = {"tags command", "image command", "variant command"}
+_HARMLESS = re.compile(
+    r"(variant |variant inventory item )?id|row #|top row|(created|updated|published) at|published scope|url"
+    r"|total inventory qty|image (type|width|height)|category: id|template suffix"
+)
+
+
+def column_of(header: str) -> str | None:
+    return "command" if normalised_header(header) == "command" else shopify.column_of(header)
+
+
+def harmless_values(header: str) -> set[str] | None:
+    plain = normalised_header(header)
+    if plain in _PARTS:
+        return {"merge"}
+    return Anything() if _HARMLESS.fullmatch(plain) else shopify.harmless_values(header)
+
+
+def warnings(headers: Sequence[str]) -> Iterator[tuple[str, str]]:
+    yield from shopify.warnings(
+        [each for each in headers if column_of(each) != "command" and harmless_values(each) is None]
+    )
+
+
+def recognises(columns: Collection[str | None]) -> bool:
+    return "command" in columns and shopify.recognises(columns)
+
+
+refusal, skus = shopify.refusal, shopify.skus
+
+
+def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
+    """Every product of the file, as its command has it."""
+    _refuse_deletions(table)
+    obeyed = _Obeyed(table, columns)
+    for parsed in shopify.read(obeyed, columns, shop=shop, now=now):
+        yield obeyed.with_command(parsed) if isinstance(parsed, ParsedProduct) else parsed
+
+
+def _refuse_deletions(table: Table) -> None:
+    positions = [n for n, header in enumerate(table.headers) if normalised_header(header) in _PARTS | {"command"}]
+    for row in copy(table).rows():
+        if not isinstance(row, Row):
+            continue
+        for position in positions:
+            if row.values[position].lower() in _DELETING:
+                raise UnreadableFile(
+                    f"Line {row.line} has {table.headers[position]} {row.values[position]}. A file does not delete "
+                    "anything here; remove these rows, and delete the products in the admin. Nothing was imported."
+                )
+
+
+class _Obeyed(Table):
+    """The table without rows that are to be ignored, and the commands of the others by their lines."""
+
+    def __init__(self, table: Table, columns: ColumnIndex) -> None:
+        self.__dict__ |= vars(table)
+        self.table, self.columns = table, columns
+        self.commands: dict[int, str] = {}
+
+    def rows(self) -> Iterator[Row | Failure | Notice]:
+        position, header = self.columns.index["command"], self.columns.header["command"]
+        for row in self.table.rows():
+            command = row.values[position].lower() if isinstance(row, Row) else ""
+            if not isinstance(row, Row) or command in ("", "merge"):
+                yield row
+            elif command == "ignore":
+                yield Notice(Problem(row.line, header, "is IGNORE; the row is left out", "warning"))
+            elif command in _COMMANDS:
+                self.commands[row.line] = command
+                yield row
+            else:
+                reason = f"expected NEW, UPDATE, MERGE or IGNORE, found {command[:40]!r}"
+                yield Failure([Problem(row.line, header, reason)])
+
+    def with_command(self, parsed: ParsedProduct) -> ParsedProduct:
+        """The product as its first row's command has it. Variants that the file lacks stay."""
+        parsed.variants_complete = False
+        command = self.commands.get(parsed.line)
+        if command == "update":
+            parsed.refusal_if_new = "its Command is UPDATE, but the shop has no such product"
+        elif command == "new":
+            parsed.reason_to_keep = "its Command is NEW, and the shop has it already"
+        return parsed

@@ -1,0 +1,50 @@
+"""Permanent redirects from addresses at which a shop has no page."""
+
+from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.urls import get_script_prefix, reverse
+
+from storefront.content import missing
+from storefront.content.addresses import normal_path, with_query
+from storefront.content.queries import redirect_target
+from storefront.shops.places import SHOP, SINGLE, is_navigation
+from storefront.shops.request import Request
+from storefront.staff import doors
+from storefront.website.old_shops import present_path
+from storefront.website.search_engines import PRIVATE
+
+# Our pages for what a merchant has. Other pages of ours can have secrets in their addresses.
+_OPEN_PAGES = ("website:product", "website:category", "website:page")
+
+
+def lead_on(request: Request, page: str, slug: str) -> HttpResponse:
+    """A redirect (301) to a page of the shop, with the request's query string."""
+    return redirect_to(request, reverse(page, args=[slug]))
+
+
+def redirect_to(request: HttpRequest, address: str) -> HttpResponse:
+    """A redirect (301) to a path or an absolute URL, with the request's query string."""
+    moved = HttpResponsePermanentRedirect(with_query(address, request.META.get("QUERY_STRING", "")))
+    # Browsers keep it, but ask again each time: something else can get the old address.
+    moved["Cache-Control"] = "no-cache"
+    return moved
+
+
+def instead_of_missing(request: Request) -> HttpResponse | None:
+    """The redirect for an address at which the shop has no page: the merchant's own, or that of another shop program's
+    address. Counts the request if there is neither."""
+    if request.method not in ("GET", "HEAD") or not _is_shops(request) or not doors.is_let_in(request):
+        return None
+    address = redirect_target(request.shop, normal_path(request.path_info)) or present_path(request)
+    if address is not None:
+        return redirect_to(request, address)
+    if is_navigation(request) and not request.path_info.startswith(PRIVATE):
+        missing.count(request.shop.pk, request.path_info)
+    return None
+
+
+def _is_shops(request: Request) -> bool:
+    """Returns True at the shop's own host, unless the address is that of another page of ours."""
+    if getattr(request, "place", None) not in (SHOP, SINGLE) or not request.shop or get_script_prefix() != "/":
+        return False
+    match = request.resolver_match
+    return match is None or match.view_name in _OPEN_PAGES

@@ -1,0 +1,116 @@
+"""Addresses that are asked for in vain: what is counted, and how much of it at most."""
+
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+from django.db import OperationalError
+
+from storefront.content import missing
+from storefront.content.models import MissingPath
+from storefront.shops.models import Shop
+from tests.races import run_concurrently
+from tests.shops.factories import NOW, make_shop
+
+
+def listed(shop: Shop) -> dict[str, int]:
+    return dict(MissingPath.objects.filter(shop=shop).values_list("path", "asked"))
+
+
+def ask(shop: Shop, path: str, times: int = 1) -> None:
+    for _ in range(times):
+        missing.count(shop.pk, path)
+
+
+def test_counts_are_added_up_over_writes(shop, other_shop):
+    ask(shop, "/Old/", 2)
+    ask(shop, "/old")
+    ask(other_shop, "/old")
+    missing.flush(NOW)
+    ask(shop, "/old")
+    later = NOW + timedelta(minutes=1)
+    missing.flush(later)
+    assert (listed(shop), listed(other_shop)) == ({"/old": 4}, {"/old": 1})
+    assert MissingPath.objects.get(shop=shop).last_asked_at == later
+
+
+def test_counting_asks_the_database_nothing(shop, django_assert_num_queries):
+    with django_assert_num_queries(0):
+        ask(shop, "/old", 5)
+
+
+PROBES = ["/index.php", "/wp-admin/setup", "/.env", "/a/.git/config", "/favicon.ico", "/cgi-bin/x"]
+PERSONAL = ["/unsubscribe/ada@example.com", "/reset/3f2a9c0b1d4e5f60718293a4b5c6d7e8"]
+ODD = ["/" + "a" * 101, "/a" * 101, "/a\x00b", "/a\nb"]
+
+
+@pytest.mark.parametrize("path", [*PROBES, *PERSONAL, *ODD])
+def test_probes_and_what_may_be_personal_are_not_counted(shop, path):
+    ask(shop, path)
+    missing.flush(NOW)
+    assert listed(shop) == {}
+
+
+@pytest.mark.parametrize("path", ["/mütze.html", "/blogs/news/spring", "/products/mug"])
+def test_pages_of_an_earlier_site_are_counted(shop, path):
+    ask(shop, path)
+    missing.flush(NOW)
+    assert listed(shop) == {path: 1}
+
+
+def test_memory_is_bounded_for_each_shop(shop, other_shop, monkeypatch):
+    monkeypatch.setattr(missing, "MAX_PENDING_OF_SHOP", 2)
+    monkeypatch.setattr(missing, "MAX_PENDING", 3)
+    for path in ("/a", "/b", "/c", "/a"):
+        ask(shop, path)
+    for path in ("/a", "/b"):
+        ask(other_shop, path)
+    missing.flush(NOW)
+    assert (listed(shop), listed(other_shop)) == ({"/a": 2, "/b": 1}, {"/a": 1})
+
+
+def test_a_full_table_keeps_what_was_asked_for_most(shop, other_shop, monkeypatch):
+    monkeypatch.setattr(missing, "MAX_PATHS", 2)
+    ask(other_shop, "/theirs")
+    ask(shop, "/old", 3)
+    ask(shop, "/once")
+    missing.flush(NOW)
+    for number in range(50):
+        ask(shop, f"/random-{number}")
+    missing.flush(NOW + timedelta(minutes=1))
+    assert listed(shop)["/old"] == 3
+    assert len(listed(shop)) == 2
+    assert listed(other_shop) == {"/theirs": 1}
+    # Months later, it makes room.
+    ask(shop, "/new")
+    ask(shop, "/newer")
+    missing.flush(NOW + missing.FADES_AFTER + timedelta(days=1))
+    assert listed(shop) == {"/new": 1, "/newer": 1}
+
+
+def test_what_cannot_be_written_is_kept_for_the_next_time(shop, monkeypatch):
+    def fail(*given):
+        raise OperationalError("gone")
+
+    ask(shop, "/old", 2)
+    with monkeypatch.context() as patch:
+        patch.setattr(missing, "_write", fail)
+        missing.flush(NOW)
+    ask(shop, "/old")
+    missing.flush(NOW)
+    assert listed(shop) == {"/old": 3}
+
+
+def test_a_shop_that_is_gone_leaves_nothing(shop):
+    ask(shop, "/old")
+    Shop.objects.filter(pk=shop.pk).delete()
+    missing.flush(NOW)
+    assert not MissingPath.objects.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_processes_that_write_at_once_lose_nothing():
+    shop = make_shop()
+    run_concurrently(*(lambda: missing._write(shop.pk, Counter({"/old": 2}), NOW) for _ in range(4)))
+    assert listed(shop) == {"/old": 8}
