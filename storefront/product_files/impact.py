@@ -72,7 +72,7 @@ class Impact:
         for name in COUNTED:
             self.counts[name] += getattr(effect, name)
         if effect.largest:
-            # Of changes of one size, the first of the file is kept.
+            # The first of several changes of one size is kept.
             entry = (effect.rank, next(self._numbers), effect.largest)
             push = heapq.heappush if len(self._heap) < MAX_LARGEST else heapq.heappushpop
             push(self._heap, entry)

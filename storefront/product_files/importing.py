@@ -7,7 +7,9 @@ A batch is one transaction; if the database rejects it, its products are importe
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from storefront import audit
@@ -32,7 +34,7 @@ from storefront.product_files.related import PendingRelations
 from storefront.product_files.reports import Change, Progress
 from storefront.product_files.reports import Report as Report
 from storefront.product_files.row_store import SeenProducts
-from storefront.product_files.sources import source_of
+from storefront.product_files.sources import Source, source_of
 from storefront.product_files.spool import Spool
 from storefront.shops.models import Shop
 
@@ -76,39 +78,56 @@ def import_products(
         write, upkeep = not dry_run, stack.enter_context(dialect.Upkeep())
         name, baselines = file.name[:100], Baselines(shop, opened.format, now)
 
-        def new_matcher(write: bool) -> Matcher:
-            origin = source_of(shop, source, opened.source, now=now, write=write) if opened.has_ids else None
-            return Matcher(shop, origin, stack.enter_context(SeenProducts()), opened.skus)
-
-        def begin_writing() -> None:
-            run.write, run.spool = True, None
-            run.journal = Journal(product_import) if product_import else None
-            # Also after an error, since earlier batches stay imported.
-            stack.push(run.audit_on_exit(audit_object or audit.Object("import", None, file.name)))
-
+        sources = partial(source_of, shop, source, opened.source, now=now)
+        matchers = _Matchers(shop, opened, sources if opened.has_ids else None, stack)
         stores = stack.enter_context(PendingRelations()), stack.enter_context(PendingVariants())
-        matcher = new_matcher(write and not update)
         run = ImportRun(
-            shop, now, name, update, False, matcher, baselines, *stores, upkeep, pictures, on_problem, on_change
-        )
-        if write and not update:
-            begin_writing()
-        elif write:
-            run.spool = stack.enter_context(Spool())
-        run.report_problems(opened.notes)
-        _import_batches(run, opened, progress)
-        if spool := run.spool:
+            shop, now, name, update, write, matchers.new(write=write and not update), baselines, *stores, upkeep,
+            pictures, on_problem, on_change, Journal(product_import) if product_import and write else None,
+        )  # fmt: skip
+        # Also after an error, since earlier batches stay imported.
+        record = run.audit_on_exit(audit_object or audit.Object("import", None, file.name))
+        if write and update:
+            spool = stack.enter_context(Spool())
+            _compare(run, spool, opened, progress)
             if gate:
                 gate.check(shop, run.report.impact)
-            run.matcher, run.pending = new_matcher(True), stack.enter_context(PendingVariants())
-            begin_writing()
+            run.matcher, run.pending = matchers.new(write=True), stack.enter_context(PendingVariants())
+            stack.push(record)
             _import_spooled(run, spool, opened.size, progress)
+        else:
+            if write:
+                stack.push(record)
+            run.report_problems(opened.notes)
+            _import_batches(run, opened, progress)
         run.finish()
     if run.texts:
         run.texts.finish()
     if progress:
         progress(opened.size, opened.size, run.report)
     return run.report
+
+
+@dataclass(frozen=True)
+class _Matchers:
+    """Makes a matcher for each time that the file's products are matched."""
+
+    shop: Shop
+    opened: OpenedFile
+    source_of: Callable[..., Source] | None
+    stack: ExitStack
+
+    def new(self, *, write: bool) -> Matcher:
+        origin = self.source_of(write=write) if self.source_of else None
+        return Matcher(self.shop, origin, self.stack.enter_context(SeenProducts()), self.opened.skus)
+
+
+def _compare(run: ImportRun, spool: Spool, opened: OpenedFile, progress: Progress | None) -> None:
+    """Compare the whole file without writing. Products that are new or differ go into the spool."""
+    journal, run.write, run.spool, run.journal = run.journal, False, spool, None
+    run.report_problems(opened.notes)
+    _import_batches(run, opened, progress)
+    run.write, run.spool, run.journal = True, None, journal
 
 
 def _import_batches(run: ImportRun, opened: OpenedFile, progress: Progress | None) -> None:

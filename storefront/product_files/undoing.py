@@ -1,4 +1,4 @@
-"""Undoes an import: takes back what its journal says (`journal.py`), a product completely or not at all.
+"""Undoes an import: takes back what its journal lists (`journal.py`), a product completely or not at all.
 
 What must never happen: a value that somebody changed since is overwritten; a product that was sold disappears; another
 shop's row is touched; a product is undone twice. So each row of the journal is looked at under the shop's lock, in

@@ -79,24 +79,7 @@ class Command(Base):
             action="store_true",
             help="leave pictures at their addresses (default: the worker fetches them)",
         )
-
-        parser.add_argument(
-            "--accept",
-            action="extend",
-            nargs="+",
-            choices=RULES,
-            default=[],
-            metavar="RULE",
-            help=f"update although this rule stops it: {', '.join(RULES)}",
-        )
-        for rule, what in (("hidden", "hide"), ("repriced", "reprice by more than half")):
-            parser.add_argument(
-                f"--max-{rule}",
-                type=_percent,
-                default=DEFAULT_PERCENT,
-                metavar="PERCENT",
-                help=f"the share of the shop that an update may {what} (default: %(default)s%%)",
-            )
+        _add_gate_arguments(parser)
 
     def handle(self, **options) -> None:
         try:
@@ -166,6 +149,26 @@ class Command(Base):
 
     def _write_change(self, change: dict[str, Any]) -> None:
         self.write_result(orjson.dumps(change, default=str).decode())
+
+
+def _add_gate_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--accept",
+        action="extend",
+        nargs="+",
+        choices=RULES,
+        default=[],
+        metavar="RULE",
+        help=f"update although this rule stops it: {', '.join(RULES)}",
+    )
+    for rule, what in (("hidden", "hide"), ("repriced", "reprice by more than half")):
+        parser.add_argument(
+            f"--max-{rule}",
+            type=_percent,
+            default=DEFAULT_PERCENT,
+            metavar="PERCENT",
+            help=f"the share of the shop that an update may {what} (default: %(default)s%%)",
+        )
 
 
 def _percent(text: str) -> Decimal:
