@@ -75,30 +75,25 @@ def import_products(
     with ExitStack() as stack:
         stack.enter_context(bulk_write_pragmas())
         stack.enter_context(read_ahead.rare_garbage_collection())
-        write, upkeep = not dry_run, stack.enter_context(dialect.Upkeep())
-        name, baselines = file.name[:100], Baselines(shop, opened.format, now)
-
         sources = partial(source_of, shop, source, opened.source, now=now)
         matchers = _Matchers(shop, opened, sources if opened.has_ids else None, stack)
         stores = stack.enter_context(PendingRelations()), stack.enter_context(PendingVariants())
         run = ImportRun(
-            shop, now, name, update, write, matchers.new(write=write and not update), baselines, *stores, upkeep,
-            pictures, on_problem, on_change, Journal(product_import) if product_import and write else None,
+            shop, now, file.name[:100], update, not dry_run, matchers.new(write=not dry_run and not update),
+            Baselines(shop, opened.format, now), *stores, stack.enter_context(dialect.Upkeep()),
+            pictures, on_problem, on_change, Journal(product_import) if product_import and not dry_run else None,
         )  # fmt: skip
         # Also after an error, since earlier batches stay imported.
         record = run.audit_on_exit(audit_object or audit.Object("import", None, file.name))
-        if write and update:
+        if update and not dry_run:
             spool = stack.enter_context(Spool())
-            _compare(run, spool, opened, progress)
-            if gate:
-                gate.check(shop, run.report.impact)
+            _compare(run, spool, opened, gate, progress)
             run.matcher, run.pending = matchers.new(write=True), stack.enter_context(PendingVariants())
             stack.push(record)
             _import_spooled(run, spool, opened.size, progress)
         else:
-            if write:
+            if not dry_run:
                 stack.push(record)
-            run.report_problems(opened.notes)
             _import_batches(run, opened, progress)
         run.finish()
     if run.texts:
@@ -122,15 +117,18 @@ class _Matchers:
         return Matcher(self.shop, origin, self.stack.enter_context(SeenProducts()), self.opened.skus)
 
 
-def _compare(run: ImportRun, spool: Spool, opened: OpenedFile, progress: Progress | None) -> None:
-    """Compare the whole file without writing. Products that are new or differ go into the spool."""
+def _compare(run: ImportRun, spool: Spool, opened: OpenedFile, gate: Gate | None, progress: Progress | None) -> None:
+    """Compare the whole file without writing. Products that are new or differ go into the spool. Raises
+    ImpactRefused."""
     journal, run.write, run.spool, run.journal = run.journal, False, spool, None
-    run.report_problems(opened.notes)
     _import_batches(run, opened, progress)
     run.write, run.spool, run.journal = True, None, journal
+    if gate:
+        gate.check(run.shop, run.report.impact)
 
 
 def _import_batches(run: ImportRun, opened: OpenedFile, progress: Progress | None) -> None:
+    run.report_problems(opened.notes)
     results = within_limits(opened.results)
     if run.write and not run.update:
         results = with_new_rows(results, run.tables)
