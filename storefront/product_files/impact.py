@@ -11,6 +11,7 @@ from decimal import Decimal
 from itertools import count
 from typing import Any
 
+from storefront.catalogue.dated.plans import Plan
 from storefront.catalogue.models import Product, Variant
 from storefront.catalogue.rules import full_name
 from storefront.kit.format import format_count
@@ -121,9 +122,9 @@ def change_text(change: Mapping[str, Any]) -> str:
     return f"{name}: {change['before']} to {change['after']}"
 
 
-def effect_of(existing: ExistingProduct, assignments: Assignments, dropped: int, line: int) -> Effect:
-    """Return the effect of these assignments on the product. `dropped` is how many pictures it loses."""
-    effect = Effect(pictures_dropped=dropped)
+def effect_of(existing: ExistingProduct, assignments: Assignments, media: Plan | None, line: int) -> Effect:
+    """Return the effect of these assignments on the product, and of the plan for its pictures."""
+    effect = Effect(pictures_dropped=len(media.deletes) if media else 0)
     changed: dict[int, dict[str, Any]] = {}
     for row, name, value in assignments:
         changed.setdefault(id(row), {})[name] = value

@@ -64,10 +64,8 @@ def import_products(
     Existing products are skipped, or with `update` changed where the file differs. A dry run writes nothing. A blank
     `encoding` is detected. A table of no known format needs a `mapping`. `source` names the shop of a WooCommerce
     file's ids, by default the last one. `on_problem` also gets skipped products. `product_import` keeps what is
-    changed, so that it can be undone.
-
-    An update compares the whole file first, and writes then only what differs. `gate` stops it in between. Raises
-    UnreadableFile, and ImpactRefused before anything is written.
+    changed, so that it can be undone. An update compares the whole file first, and `gate` can stop it before it writes.
+    Raises UnreadableFile and ImpactRefused.
     """
     opened = open_source(file, format, encoding, sheet=sheet, mapping=mapping, shop=shop, update=update, now=now)
     if source and not opened.has_ids:
@@ -83,22 +81,11 @@ def import_products(
             Baselines(shop, opened.format, now), *stores, stack.enter_context(dialect.Upkeep()),
             pictures, on_problem, on_change, Journal(product_import) if product_import and not dry_run else None,
         )  # fmt: skip
-        # Also after an error, since earlier batches stay imported.
         record = run.audit_on_exit(audit_object or audit.Object("import", None, file.name))
-        if update and not dry_run:
-            spool = stack.enter_context(Spool())
-            _compare(run, spool, opened, gate, progress)
-            run.matcher, run.pending = matchers.new(write=True), stack.enter_context(PendingVariants())
-            stack.push(record)
-            _import_spooled(run, spool, opened.size, progress)
-        else:
-            if not dry_run:
-                stack.push(record)
-            _import_batches(run, opened, progress)
-        run.finish()
+        _carry_out(run, opened, matchers, stack, record, gate, progress)
     if run.texts:
         run.texts.finish()
-    if progress:
+    if progress is not None:
         progress(opened.size, opened.size, run.report)
     return run.report
 
@@ -115,6 +102,30 @@ class _Matchers:
     def new(self, *, write: bool) -> Matcher:
         origin = self.source_of(write=write) if self.source_of else None
         return Matcher(self.shop, origin, self.stack.enter_context(SeenProducts()), self.opened.skus)
+
+
+def _carry_out(
+    run: ImportRun,
+    opened: OpenedFile,
+    matchers: _Matchers,
+    stack: ExitStack,
+    record: Callable[..., None],
+    gate: Gate | None,
+    progress: Progress | None,
+) -> None:
+    """Import the file, an update after its comparison. `record` is called at the end of an import that writes, also
+    after an error, since earlier batches stay imported."""
+    if run.update and run.write:
+        spool = stack.enter_context(Spool())
+        _compare(run, spool, opened, gate, progress)
+        run.matcher, run.pending = matchers.new(write=True), stack.enter_context(PendingVariants())
+        stack.push(record)
+        _import_spooled(run, spool, opened.size, progress)
+    else:
+        if run.write:
+            stack.push(record)
+        _import_batches(run, opened, progress)
+    run.finish()
 
 
 def _compare(run: ImportRun, spool: Spool, opened: OpenedFile, gate: Gate | None, progress: Progress | None) -> None:

@@ -77,8 +77,7 @@ def update_product(
         updating.compare()
         patches.warn_of_cleared(parsed, updating.changes)
     if effects is not None and updating.changes:
-        dropped = len(updating.plans.media.deletes) if updating.plans.media else 0
-        effects.append(effect_of(existing, updating.assignments, dropped, parsed.line))
+        effects.append(effect_of(existing, updating.assignments, updating.plans.media, parsed.line))
     if write and updating.changes:
         # Events are recorded only if the shop has an app, as for new products.
         with events.emitting_changes(shop, existing.product.pk, now=now) if events.has_apps(shop) else nullcontext():
