@@ -23,6 +23,7 @@ from storefront.kit.bulk_insert import bulk_write_pragmas
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files import read_ahead
 from storefront.product_files.baselines import Baselines
+from storefront.product_files.cleared import Headers
 from storefront.product_files.creating import insert_products
 from storefront.product_files.csv_reading import UnreadableFile
 from storefront.product_files.dialect import dialect
@@ -81,10 +82,10 @@ def import_products(
         matcher = Matcher(shop, origin, seen, opened.skus)
         related, pending = stack.enter_context(PendingRelations()), stack.enter_context(PendingVariants())
         write, upkeep = not dry_run, stack.enter_context(dialect.Upkeep())
-        name, baselines = file.name[:100], Baselines(shop, opened.format, now)
-        stores = related, pending
+        name, stores = file.name[:100], (related, pending)
+        of_format = Baselines(shop, opened.format, now), opened.headers
         run = _Import(
-            shop, now, name, update, write, matcher, baselines, *stores, upkeep, pictures, on_problem, on_change
+            shop, now, name, update, write, matcher, *of_format, *stores, upkeep, pictures, on_problem, on_change
         )
         if write:
             # Also after an error, since earlier batches stay imported.
@@ -125,6 +126,7 @@ class _Import:
     write: bool
     matcher: Matcher
     baselines: Baselines
+    headers: Headers
     related: PendingRelations
     pending: PendingVariants
     upkeep: dialect.Upkeep
@@ -235,6 +237,7 @@ class _Import:
                 variant_rows=each.variant_rows,
                 references=self.references,
                 baselines=self.baselines,
+                headers=self.headers,
                 new_pictures=new_pictures,
                 variant_links=outcome.variant_links,
                 now=self.now,
@@ -283,7 +286,8 @@ class _Import:
                 reason = f"no product or variant has the SKU {parsed.keys.sku}, and {reason}"
             self.fail([Problem(line, "", reason, key=str(parsed.keys)) for line in lines], len(lines))
         for parsed, reason in outcome.conflicts:
-            self._add_problem(Problem(parsed.line, "", reason, "conflict", str(parsed.keys)))
+            for line in parsed.joined_lines or [parsed.line]:
+                self._add_problem(Problem(line, "", reason, "conflict", str(parsed.keys)))
         for parsed, reason in outcome.skipped:
             self._add_problem(Problem(parsed.line, "", reason, "skipped", str(parsed.keys)))
         self._add_changes(outcome)
