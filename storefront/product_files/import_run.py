@@ -15,6 +15,7 @@ from storefront.catalogue.inventory.ledger import stock_changes
 from storefront.catalogue.parsing import InvalidValue
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.baselines import Baselines
+from storefront.product_files.cleared import Headers
 from storefront.product_files.creating import insert_products
 from storefront.product_files.dialect import dialect
 from storefront.product_files.joining import PendingVariants
@@ -47,6 +48,7 @@ class ImportRun:
     write: bool
     matcher: Matcher
     baselines: Baselines
+    headers: Headers
     related: PendingRelations
     pending: PendingVariants
     upkeep: dialect.Upkeep
@@ -172,6 +174,7 @@ class ImportRun:
                 variant_rows=each.variant_rows,
                 references=self.references,
                 baselines=self.baselines,
+                headers=self.headers,
                 new_pictures=new_pictures,
                 variant_links=outcome.variant_links,
                 now=self.now,
@@ -236,7 +239,8 @@ class ImportRun:
                 reason = f"no product or variant has the SKU {parsed.keys.sku}, and {reason}"
             self.fail([Problem(line, "", reason, key=str(parsed.keys)) for line in lines], len(lines))
         for parsed, reason in outcome.conflicts:
-            self._add_problem(Problem(parsed.line, "", reason, "conflict", str(parsed.keys)))
+            for line in parsed.joined_lines or [parsed.line]:
+                self._add_problem(Problem(line, "", reason, "conflict", str(parsed.keys)))
         for parsed, reason in outcome.skipped:
             self._add_problem(Problem(parsed.line, "", reason, "skipped", str(parsed.keys)))
         self._add_changes(outcome)

@@ -78,7 +78,7 @@ def import_products(
         stores = stack.enter_context(PendingRelations()), stack.enter_context(PendingVariants())
         run = ImportRun(
             shop, now, file.name[:100], update, not dry_run, matchers.new(write=not dry_run and not update),
-            Baselines(shop, opened.format, now), *stores, stack.enter_context(dialect.Upkeep()),
+            Baselines(shop, opened.format, now), opened.headers, *stores, stack.enter_context(dialect.Upkeep()),
             pictures, on_problem, on_change, Journal(product_import) if product_import and not dry_run else None,
         )  # fmt: skip
         record = run.audit_on_exit(audit_object or audit.Object("import", None, file.name))

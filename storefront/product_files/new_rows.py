@@ -33,6 +33,7 @@ from storefront.product_files.parsed_products import (
     ReadResult,
 )
 from storefront.product_files.sale_periods import settled
+from storefront.product_files.stock_levels import settle_level
 from storefront.shops.models import Shop
 
 _UNPRICED: dict[str, Any] = dict.fromkeys(COLUMNS) | {"price": ZERO, "compare_price": ZERO, "is_active": True}
@@ -58,7 +59,7 @@ class NewTables:
 
     def pack(self, parsed: ParsedProduct) -> NewRows:
         """The product's rows if it is new. Raises InvalidValue for a sale period that cannot be."""
-        fields = settled(parsed.fields, self.now)
+        fields = settle_level(settled(parsed.fields, self.now))
         variants = [(each, self._variant(each)) for each in parsed.variants or ()]
         if variants and "price" not in fields:
             fields = fields | self._prices([row for _, row in variants])
@@ -90,7 +91,7 @@ class NewTables:
         return self.media.pack({"sort_order": order, **picture.fields, "source_url": picture.url})
 
     def _variant(self, variant: ParsedVariant) -> dict[str, Any]:
-        fields = settled(variant.new_fields, self.now)
+        fields = settle_level(settled(variant.new_fields, self.now))
         return {**rules.stock_tracking_default(fields), **fields, "option_values": variant.option_values}
 
     def _prices(self, variants: list[dict[str, Any]]) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
+from storefront.product_files.cleared import Headers
 from storefront.product_files.csv_reading import Table, UnreadableFile
 from storefront.product_files.mapped.mapping import Mapping
 from storefront.product_files.mapped.reader import MappedFormat
@@ -104,6 +105,8 @@ class OpenedFile:
     # Notes about the file as a whole.
     notes: list[Problem]
     source: str = ""
+    # The header of each known column.
+    headers: Headers = field(default_factory=dict)
 
     @property
     def has_ids(self) -> bool:
@@ -207,7 +210,7 @@ def _opened(table: Table, name: str, reader: TableFormat, *, shop: Shop, now: da
     skus = partial(reader.skus, copy(table), columns)
     source = woocommerce_reader.stated_source(copy(table), columns) if name == "woocommerce" else ""
     notes = [*table.notes, *_warnings(table, reader)]
-    return OpenedFile(name, table.size, table.position, results, skus, notes, source)
+    return OpenedFile(name, table.size, table.position, results, skus, notes, source, columns.header)
 
 
 def _unknown(table: Table, tried: Sequence[str]) -> UnreadableFile:

@@ -100,7 +100,8 @@ class ParsedVariant(CompactPickle):
     """A variant, identified by its id in the source, its SKU or its option values (`variant_matching.py`).
 
     `states_options` is False if the file has no option values for it, as in a list of SKUs and prices. `if_new` are
-    fields that only a new variant gets, where `fields` lack them.
+    fields that only a new variant gets, where `fields` lack them. `any_value` is the value by which the file's format
+    says that any value fits, if it has no other way.
     """
 
     line: int
@@ -112,6 +113,7 @@ class ParsedVariant(CompactPickle):
     external_id: int | None = None
     states_options: bool = True
     if_new: dict[str, Any] = field(default_factory=dict)
+    any_value: str = ""
 
     @property
     def new_fields(self) -> dict[str, Any]:
@@ -120,6 +122,10 @@ class ParsedVariant(CompactPickle):
     @property
     def key(self) -> tuple[tuple[str, str], ...]:
         return option_key(self.option_values)
+
+    @property
+    def key_without_any(self) -> tuple[tuple[str, str], ...]:
+        return option_key({name: value for name, value in self.option_values.items() if value != self.any_value})
 
     @property
     def sku(self) -> str:
@@ -256,6 +262,8 @@ class ParsedProduct(CompactPickle):
     if_variable: "ParsedProduct | None" = None
     problems: list[Problem] = field(default_factory=list)
     reason_to_keep: str = ""
+    # The lines of rows that the file has apart, and of which the shop knows that they are one product.
+    joined_lines: list[int] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
     # Warnings if the product is new, and those if it is updated, of which a report has one for each column.
     new_warnings: list[Problem] = field(default_factory=list)

@@ -5,7 +5,7 @@ Every parser takes the trimmed text of a value and raises InvalidValue with a ph
 
 import html as entities
 from collections.abc import Sized
-from decimal import ROUND_FLOOR, Decimal
+from decimal import Decimal
 from functools import cache
 from typing import Any, TypeVar
 
@@ -15,7 +15,6 @@ from storefront.catalogue import rules
 from storefront.catalogue.models import Category, Media, Option, OptionValue, Product, Variant
 from storefront.catalogue.parsing import MAX_INTEGER, InvalidValue, Parse, check_text, number, quoted
 from storefront.kit.money import MAX_AMOUNT, ZERO, problem_of, quantize
-from storefront.product_files.parsed_products import ParsedProduct
 
 
 def _limits(model: type[models.Model]) -> dict[str, int]:
@@ -132,23 +131,8 @@ def slug(value: str) -> str:
 
 
 def stock(value: str) -> Decimal:
-    """The stock level that the file states; `settle_stock` changes it to one that the shop can store."""
+    """The stock level that the file states; `stock_levels.py` changes it to one that the shop can store."""
     amount = number(value)
     if abs(amount) > MAX_INTEGER:
         raise InvalidValue(f"expected a quantity up to {MAX_INTEGER}, found {quoted(value)}")
     return amount
-
-
-def settle_stock(parsed: ParsedProduct, fields: dict[str, Any], column: str, line: int) -> None:
-    """Round the stock level down to a whole number, and raise a negative one to zero unless the product can be
-    backordered or is not tracked. Adds a warning for each change."""
-    qty = fields.get("stock_qty")
-    if not isinstance(qty, Decimal):
-        return
-    whole = int(qty.to_integral_value(rounding=ROUND_FLOOR))
-    if whole != qty:
-        parsed.warn(column, f"stock {qty} was imported as {whole}", line)
-    if whole < 0 and fields.get("track_inventory", True) and not fields.get("allow_backorders", False):
-        parsed.warn(column, f"stock {whole} was imported as 0, because backorders are not allowed", line)
-        whole = 0
-    fields["stock_qty"] = whole

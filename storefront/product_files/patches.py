@@ -72,13 +72,6 @@ def with_option_values(
     return found
 
 
-def warn_of_cleared(parsed: ParsedProduct, changes: dict[str, list[Any]]) -> None:
-    """Add a warning, of which a report has one for each member, for texts and lists that an empty cell clears."""
-    for path, (before, after) in changes.items():
-        if before and (after == "" or after == []):
-            parsed.warn_once_if_updated(path.split()[-1], "is cleared, since the file has it empty; reported once")
-
-
 def list_prices(
     product: Product,
     existing: Sequence[Variant],

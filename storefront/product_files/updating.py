@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from storefront.catalogue import children, events, records, rules, search_index
@@ -25,6 +26,7 @@ from storefront.catalogue.models import (
 from storefront.catalogue.parsing import InvalidValue
 from storefront.product_files import patches
 from storefront.product_files.baselines import Baselines
+from storefront.product_files.cleared import Headers, header_of, warn_of_cleared
 from storefront.product_files.creating import bundle_item_row
 from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.impact import Effect, effect_of
@@ -39,6 +41,7 @@ from storefront.product_files.parsed_products import (
 from storefront.product_files.references import References
 from storefront.product_files.sale_periods import STATED, settled
 from storefront.product_files.shopify import metafields
+from storefront.product_files.stock_levels import settle_level
 from storefront.shops.models import Shop
 
 Changes = dict[str, list[Any]]
@@ -54,6 +57,7 @@ def update_product(
     variant_rows: list[Variant | None],
     references: References,
     baselines: Baselines,
+    headers: Headers,
     new_pictures: list[tuple[int, str]],
     variant_links: list[tuple[int, int]],
     now: datetime,
@@ -62,20 +66,20 @@ def update_product(
     effects: list[Effect] | None = None,
 ) -> Changes:
     """Apply the parsed product to the existing one; returns the changes as {member: [before, after]}. Sale periods that
-    run at `prices_at` apply.
+    run at `prices_at` apply. `headers` are those of the file, by column.
 
     `variant_rows` are the existing variants that the parsed ones are, None for new ones. Without `write`, only
     compares. Ids and addresses of new pictures are added to `new_pictures`, new variants with ids in the source to
     `variant_links`, what the changes do to the shop to `effects`. Raises InvalidValue if the parsed product cannot
     update this product.
     """
-    updating = _ProductUpdate(shop, existing, parsed, variant_rows, references, now, prices_at)
+    updating = _ProductUpdate(shop, existing, parsed, variant_rows, references, headers, now, prices_at)
     updating.compare()
     if updating.changes:
         differing = baselines.differing(parsed, existing, variant_rows)
-        updating = _ProductUpdate(shop, existing, differing, variant_rows, references, now, prices_at)
+        updating = _ProductUpdate(shop, existing, differing, variant_rows, references, headers, now, prices_at)
         updating.compare()
-        patches.warn_of_cleared(parsed, updating.changes)
+        warn_of_cleared(differing, variant_rows, updating.assignments, updating.plans, headers)
     if effects is not None and updating.changes:
         effects.append(effect_of(existing, updating.assignments, updating.plans.media, parsed.line))
     if write and updating.changes:
@@ -97,10 +101,11 @@ class _ProductUpdate:
         parsed: ParsedProduct,
         variant_rows: list[Variant | None],
         references: References,
+        headers: Headers,
         now: datetime,
         prices_at: datetime,
     ) -> None:
-        self.variant_rows = variant_rows
+        self.variant_rows, self.headers = variant_rows, headers
         self.shop, self.existing, self.product, self.parsed = shop, existing, existing.product, parsed
         self.references, self.now, self.prices_at = references, now, prices_at
         self.changes: Changes = {}
@@ -202,13 +207,15 @@ class _ProductUpdate:
         return {name: value for name, value in fields.items() if name != STATED}
 
     def _settled(self, fields: dict[str, Any], row: Any, line: int) -> dict[str, Any]:
-        """The fields with the prices that hold for this row. Adds a warning for a sale that is left out."""
+        """The fields with the prices and the stock that hold for this row. Adds a warning for a sale that is left out,
+        and for a level that the row cannot have."""
 
-        def warn(reason: str) -> None:
+        def warn(reason: str, column: str = "") -> None:
             # A product is compared twice.
             if all(each.line != line or each.reason != reason for each in self.parsed.warnings):
-                self.parsed.warn("", reason, line)
+                self.parsed.warn(column, reason, line)
 
+        fields = settle_level(fields, row, partial(warn, column=header_of("stock_qty", self.headers)))
         return settled(fields, self.prices_at, row, warn)
 
     def _follow_variants(self) -> None:
@@ -293,7 +300,7 @@ class _ProductUpdate:
         return url in self.urls_of.get(variant.image_id, ())
 
     def _new_variant(self, wanted: ParsedVariant, image: Media | None) -> Variant:
-        fields = settled(wanted.new_fields, self.prices_at)
+        fields = self._settled(wanted.new_fields, None, wanted.line)
         self.changes[f"variant {fields.get('name')}"] = [None, "added"]
         return Variant(
             shop=self.shop,

@@ -139,7 +139,7 @@ class _Pairing:
         for place, wanted in enumerate(self.wanted):
             if self.rows[place]:
                 continue
-            same = left.get(wanted.key)
+            same = left.get(wanted.key) or left.get(wanted.key_without_any)
             found = same.pop(0) if same else None
             if found is None and not wanted.states_options and self.existing.variants:
                 raise Contradiction(self._unknown(wanted))

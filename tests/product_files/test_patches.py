@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.product_files.files import as_lines, errors, exported, imported
 
 # Slugs of digits alone are changed by files (they would be read as ids).
-DIGIT_SLUGS = False
+DIGIT_SLUGS = True
 # By these columns products and variants are found again.
 KEYS = {"ID", "SKU", "Slug", "Name", "Type", "Parent", "Storefront source", "Handle"}
 KEYS |= {f"Option{n} {part}" for n in (1, 2, 3) for part in ("Name", "Value")} | {"Title"}

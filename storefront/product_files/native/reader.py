@@ -52,6 +52,7 @@ from storefront.product_files.parsed_products import (
 from storefront.product_files.parsers import LIMITS
 from storefront.product_files.row_store import RowStore
 from storefront.product_files.rows import resembling
+from storefront.product_files.stock_levels import read_level
 
 # Members of the API's single read that have no meaning in another shop. They are ignored without a warning.
 _IGNORED = {"id", "created_at", "updated_at", "deleted_at", "sort_name", "default_variant_id"}
@@ -307,7 +308,7 @@ class _Reader:
 
     def _settle(self, parsed: ParsedProduct, fields: dict[str, Any], path: str) -> None:
         fields["stock_qty"] = Decimal(fields["stock_qty"])
-        parsers.settle_stock(parsed, fields, path, self.line)
+        read_level(parsed, fields, path, self.line)
 
     def each(self, given: Any, path: str, read_item: Callable[[Any, str], Any]) -> list[Any]:
         if not isinstance(given, list):

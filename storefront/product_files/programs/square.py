@@ -31,6 +31,7 @@ from storefront.product_files.programs.values import (
     set_prices,
 )
 from storefront.product_files.rows import ColumnIndex, RowReader, mappings_in_file
+from storefront.product_files.stock_levels import read_level
 from storefront.product_files.woocommerce.headers import KILOGRAMS
 from storefront.shops.models import Shop
 
@@ -146,7 +147,7 @@ class _Rows(ProductRows):
             stated = [row.read(column, parsers.stock, ZERO) for column in self.quantities if row[column]]
             fields["track_inventory"] = bool(stated)
             fields["stock_qty"] = sum(stated, ZERO)
-            parsers.settle_stock(parsed, fields, self.columns.header[self.quantities[0]], row.line)
+            read_level(parsed, fields, self.columns.header[self.quantities[0]], row.line)
         return fields
 
 

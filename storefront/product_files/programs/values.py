@@ -20,6 +20,7 @@ from storefront.product_files.parsed_products import (
 )
 from storefront.product_files.parsers import LIMITS
 from storefront.product_files.rows import FieldMapping, RowReader
+from storefront.product_files.stock_levels import read_level
 
 MAX_OPTION_TEXT = 200
 # A name as file stores give it, such as `a1b2c3_0d~mv2.jpg`.
@@ -85,7 +86,7 @@ def set_stock(parsed: ParsedProduct, row: RowReader, fields: dict[str, Any], col
     """Track the stock that the column states, or none where the text is empty."""
     fields["track_inventory"] = bool(text)
     fields["stock_qty"] = row.read_part(column, parsers.stock, text, ZERO) if text else ZERO
-    parsers.settle_stock(parsed, fields, row.columns.header[column], row.line)
+    read_level(parsed, fields, row.columns.header[column], row.line)
 
 
 def category_paths(row: RowReader, column: str, paths: Iterable[Iterable[str]]) -> list[CategoryPath]:

@@ -56,6 +56,8 @@ _UNCARRIED: list[tuple[re.Pattern[str], set[str]]] = [
     (re.compile(r"option[123] linked to\Z"), set()),
     (re.compile(r"collection\Z"), set()),
 ]
+# The value of an option in exports of ours, for a variant that fits any.
+ANY = "Any"
 _INVENTORY = re.compile(r"(on hand|available|committed|unavailable|incoming)\b")
 
 

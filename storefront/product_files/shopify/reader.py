@@ -32,11 +32,13 @@ from storefront.product_files.parsers import LIMITS
 from storefront.product_files.row_store import RowStore
 from storefront.product_files.rows import KEEP, ColumnIndex, RowReader, UncarriedColumns, mappings_in_file
 from storefront.product_files.shopify.handles import Handles
+from storefront.product_files.shopify.headers import ANY
 from storefront.product_files.shopify.headers import column_of as column_of
 from storefront.product_files.shopify.headers import harmless_values as harmless_values
 from storefront.product_files.shopify.headers import refusal as refusal
 from storefront.product_files.shopify.headers import warnings as warnings
 from storefront.product_files.shopify.metafields import COLUMN, merged, metafield_of, renamed, values_of
+from storefront.product_files.stock_levels import read_level
 from storefront.shops.models import Shop
 
 EXPECTED = "Handle (or URL handle), Title, Option1 Name, Option1 Value, Variant Price (or Price), Image Src"
@@ -295,6 +297,7 @@ class _Reader:
             values = {name: row.read(f"option{n} value", parsers.decoded(200), "") for n, name in names}
             values = {name: value for name, value in values.items() if value}
             variant = ParsedVariant(row.line, values, {"name": " / ".join(values.values()), "sort_order": order})
+            variant.any_value = ANY
             self._sales_fields(parsed, row, variant.fields, variant.if_new)
             variant.states_image = "variant image" in self.columns
             variant.image = row.read("variant image", parsers.url) or None
@@ -341,7 +344,7 @@ class _Reader:
             fields["stock_qty"] = row.read("quantity", parsers.stock)
         elif "quantity" in self.columns:
             if_new |= {"stock_qty": 0, "track_inventory": True}
-        parsers.settle_stock(parsed, fields, self.columns.header.get("quantity", "Inventory quantity"), row.line)
+        read_level(parsed, fields, self.columns.header.get("quantity", "Inventory quantity"), row.line)
         if not row["price"]:
             self._without_price(parsed, row, fields, if_new)
 

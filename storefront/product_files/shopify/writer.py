@@ -19,6 +19,7 @@ from storefront.product_files.export_values import (
     variation_attributes,
 )
 from storefront.product_files.losses import Held
+from storefront.product_files.shopify.headers import ANY
 from storefront.product_files.shopify.metafields import cell_of, header_of, without_variations
 from storefront.shops.models import Shop
 
@@ -151,7 +152,7 @@ class RowBuilder:
         row["Variant Image"] = picture_url(self.shop, image) if image else ""
         for number, name in enumerate(names, 1):
             # Shopify cannot express that any value fits; `Any` is an ordinary value there.
-            row[f"Option{number} Value"] = encoded(variant.option_values.get(name, "Any"))
+            row[f"Option{number} Value"] = encoded(variant.option_values.get(name, ANY))
         return row
 
 

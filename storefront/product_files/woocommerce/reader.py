@@ -29,6 +29,7 @@ from storefront.product_files.parsers import LIMITS
 from storefront.product_files.row_store import RowStore
 from storefront.product_files.rows import KEEP, ColumnIndex, FieldMapping, RowReader, UncarriedColumns, mappings_in_file
 from storefront.product_files.sale_periods import STATED
+from storefront.product_files.stock_levels import read_level
 from storefront.product_files.woocommerce import alone
 from storefront.product_files.woocommerce.families import Families
 from storefront.product_files.woocommerce.headers import DISTINCTIVE, units
@@ -79,7 +80,10 @@ def recognises(columns: Collection[str | None]) -> bool:
 
 def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
     """Every product of the file: simple ones in file order, then variable ones, after all rows have been read."""
-    reader, uncarried = _Reader(columns, shop, now), UncarriedColumns(table.headers, harmless_values)
+    reader, alone_parts = _Reader(columns, shop, now), _parts_alone(columns)
+    uncarried = UncarriedColumns(
+        table.headers, lambda header: set() if header in alone_parts else harmless_values(header)
+    )
     with RowStore() as store:
         families = Families(store, columns)
         for found in table.rows():
@@ -120,6 +124,17 @@ def product_of(columns: ColumnIndex, rows: list[list[str]], *, shop: Shop, now: 
 
 def _attribute_columns(columns: ColumnIndex, number: int) -> int:
     return sum(f"attribute {number} {part}" in columns for part in ("name", "values"))
+
+
+def _parts_alone(columns: ColumnIndex) -> set[str]:
+    """The headers of attributes' names without a column of values, and of values without one of names, which are not
+    imported."""
+    numbered = (column.split(" ") for column in columns.header if column.startswith("attribute "))
+    return {
+        columns.header[f"attribute {number} {part}"]
+        for _, number, part in numbered
+        if part in ("name", "values", "default") and _attribute_columns(columns, int(number)) < 2
+    }
 
 
 class _Reader:
@@ -194,7 +209,7 @@ class _Reader:
         elif not (row["regular price"] or row["sale price"]):
             self._draft(parsed, row, "regular price", "there is no price; the product was imported as a draft")
         self._keep_price(parsed, row)
-        parsers.settle_stock(parsed, fields, self.columns.header.get("stock", "Stock"), row.line)
+        read_level(parsed, fields, self.columns.header.get("stock", "Stock"), row.line)
         return Failure(row.problems) if row.problems else parsed
 
     def _draft(self, parsed: ParsedProduct, row: RowReader, column: str, reason: str) -> None:
@@ -370,7 +385,7 @@ class _Reader:
                 "shared its parent's stock; imported with the same stock of its own",
                 row.line,
             )
-        parsers.settle_stock(parsed, fields, self.columns.header.get("stock", "Stock"), row.line)
+        read_level(parsed, fields, self.columns.header.get("stock", "Stock"), row.line)
 
     def _finish_parent(
         self,
@@ -393,4 +408,4 @@ class _Reader:
                 if row[f"attribute {number} default"]
             }
             preselect(variants, defaults)
-        parsers.settle_stock(parsed, fields, self.columns.header.get("stock", "Stock"), row.line)
+        read_level(parsed, fields, self.columns.header.get("stock", "Stock"), row.line)
