@@ -15,7 +15,6 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import Stemmer
@@ -108,7 +107,7 @@ def search_text(
     ]
     text = "".join([f" {section} {end}" for section, end in zip(sections, _ENDS, strict=True)])
     values = [name, *skus, *others, read]
-    written = [value for value in values if _decoded(value) != value] if "&" in "".join(values) else []
+    written = [value for value in values if "&" in value and _decoded(value) != value]
     if read != description:
         written.append(description)
     if written and (markup := sorted(set(folded(" ".join(written)).split()).difference(text.split()))):
@@ -139,30 +138,35 @@ def stem_of(word: str, language: str) -> str:
 
 def _section(text: str, language: str, *, with_pairs: bool = False) -> str:
     """The casefolded text folded, and what else it is found by."""
+    if not text:
+        return text
     section = unjoined(unaccented(text))
     words = section.split(" ")
     tokens = set(words)
-    written = tokens if section is text else set(text.split(" "))
-    pairs = _pairs(words) if with_pairs else set()
+    stems = _stems_of_language(language).__getitem__
     # Without a loop: this is a sixth of the time that reading a product takes.
-    missing = pairs.union(*map(_stems_of_language(language).__getitem__, written | pairs)) - tokens
+    missing = set().union(*map(stems, tokens if section is text else text.split(" ")))
+    if with_pairs and (pairs := _pairs(words)):
+        missing.update(pairs, *map(stems, pairs))
+    missing -= tokens
     return " ".join([section, *sorted(missing)]) if missing else section
 
 
 def _numbers(text: str) -> str:
     """Casefolded SKUs folded. They have no stems."""
+    if has_nothing_to_fold(text):
+        return text
     plain = unaccented(text)
     return " ".join([unjoined(plain), *sorted(runs(plain))])
 
 
 def _pairs(words: list[str]) -> set[str]:
     """Pairs of words that people also write as one: one of them is a letter, or both are short."""
+    lengths = list(map(len, words))
     return {
         first + second
-        for first, second in pairwise(words)
-        if (len(first) == 1 or len(second) == 1 or (len(first) < 4 and len(second) < 4))
-        and first.isalpha()
-        and second.isalpha()
+        for first, second, long, other in zip(words, words[1:], lengths, lengths[1:], strict=False)
+        if (long == 1 or other == 1 or (long < 4 and other < 4)) and first.isalpha() and second.isalpha()
     }
 
 
@@ -187,8 +191,8 @@ class _KnownStems(dict[str, tuple[str, ...]]):
 
     def __missing__(self, token: str) -> tuple[str, ...]:
         stems = _stems(token, self.language)
-        # There are many numbers, and they have no stems.
-        if stems or token.isalpha():
+        # There are many long numbers, and they have no stems.
+        if stems or token.isalpha() or len(token) < 4:
             self[token] = stems
         return stems
 

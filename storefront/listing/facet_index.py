@@ -16,7 +16,8 @@ from pyroaring import BitMap64
 
 from storefront.kit.lru import LruCache
 from storefront.listing.facet_rows import FacetRow, Fetch, read_all_rows, read_rows
-from storefront.listing.facet_slots import Slots, without
+from storefront.listing.facet_sets import Prices, without
+from storefront.listing.facet_slots import Slots
 from storefront.shops.models import Shop
 from storefront.sync import log
 from storefront.sync.cursors import RETENTION
@@ -52,7 +53,7 @@ class Attribute:
 
 class FacetIndex:
     """The products that a shop lists, whatever their dates, by what they can be filtered by. `attributes` are by their
-    name in lower case, `prices` in hundredths. `slots` have the single variants of products where it matters which of
+    name in lower case. `slots` have the single variants of products where it matters which of
     them has what."""
 
     def __init__(self, shop: Shop) -> None:
@@ -65,7 +66,7 @@ class FacetIndex:
 
     def _clear(self) -> None:
         self.listed, self.in_stock, self.on_sale = BitMap64(), BitMap64(), BitMap64()
-        self.prices: defaultdict[int, BitMap64] = defaultdict(BitMap64)
+        self.prices = Prices()
         self.brands: defaultdict[int, BitMap64] = defaultdict(BitMap64)
         self.categories: defaultdict[int, BitMap64] = defaultdict(BitMap64)
         self.attributes: dict[str, Attribute] = {}
@@ -145,7 +146,8 @@ class FacetIndex:
         self.listed -= gone
         self.in_stock -= gone
         self.on_sale -= gone
-        for sets in (self.prices, self.brands, self.categories):
+        self.prices.remove(gone)
+        for sets in (self.brands, self.categories):
             without(sets, gone)
         self.slots.remove(gone)
         for attribute in self.attributes.values():
@@ -163,9 +165,12 @@ class FacetIndex:
         self.listed.update(row.id for row in rows)
         self.in_stock.update(row.id for row in rows if row.sells)
         self.on_sale.update(row.id for row in rows if row.on_sale)
-        _add_each(self.prices, ((cents, row.id) for row in rows for cents in row.prices))
-        _add_each(self.brands, ((row.brand, row.id) for row in rows if row.brand is not None))
-        _add_each(self.categories, ((category, row.id) for row in rows for category in row.categories))
+        for cents, ids in _by_key((cents, row.id) for row in rows for cents in row.prices):
+            self.prices.add(cents, ids)
+        for brand, ids in _by_key((row.brand, row.id) for row in rows if row.brand is not None):
+            self.brands[brand].update(ids)
+        for category, ids in _by_key((category, row.id) for row in rows for category in row.categories):
+            self.categories[category].update(ids)
         for row in rows:
             if row.ends is not None or (row.starts is not None and row.starts > now):
                 self._dated[row.id] = row.starts, row.ends
@@ -202,13 +207,12 @@ class FacetIndex:
         return found
 
 
-def _add_each(sets: defaultdict[int, BitMap64], pairs: Iterable[tuple[int, int]]) -> None:
-    """Add each product to the set of its key, all of a set at once."""
+def _by_key(pairs: Iterable[tuple[int, int]]) -> Iterable[tuple[int, list[int]]]:
+    """The products of each key, so that a set gets all of them at once."""
     found: defaultdict[int, list[int]] = defaultdict(list)
     for key, id in pairs:
         found[key].append(id)
-    for key, ids in found.items():
-        sets[key].update(ids)
+    return found.items()
 
 
 _indexes: LruCache[FacetIndex] = LruCache(MAX_SHOPS)

@@ -12,19 +12,18 @@ from dataclasses import dataclass, field
 from pyroaring import BitMap64
 
 from storefront.listing.facet_rows import FacetRow, Unit
-
-Prices = dict[int, BitMap64]
+from storefront.listing.facet_sets import Prices, without
 
 
 @dataclass(slots=True)
 class Slot:
     """Sets of products by what their variant in this slot has. `values` are by the attribute's name and the value's, in
-    lower case, `prices` in hundredths."""
+    lower case."""
 
     products: BitMap64 = field(default_factory=BitMap64)
     in_stock: BitMap64 = field(default_factory=BitMap64)
     on_sale: BitMap64 = field(default_factory=BitMap64)
-    prices: defaultdict[int, BitMap64] = field(default_factory=lambda: defaultdict(BitMap64))
+    prices: Prices = field(default_factory=Prices)
     values: dict[str, defaultdict[str, BitMap64]] = field(default_factory=dict)
 
     def having(self, name: str, values: Iterable[str]) -> BitMap64:
@@ -43,7 +42,7 @@ class Slot:
             prices[unit.cents].append(id)
             having[unit.values].append(id)
         for cents, ids in prices.items():
-            self.prices[cents].update(ids)
+            self.prices.add(cents, ids)
         for pairs, ids in having.items():
             for name, value in pairs:
                 self.values.setdefault(name, defaultdict(BitMap64))[value].update(ids)
@@ -51,7 +50,7 @@ class Slot:
     def remove(self, gone: BitMap64) -> None:
         for each in (self.products, self.in_stock, self.on_sale):
             each -= gone
-        without(self.prices, gone)
+        self.prices.remove(gone)
         for values in self.values.values():
             without(values, gone)
 
@@ -88,30 +87,3 @@ class Slots:
         for slot in self._slots:
             if slot.products.intersect(gone):
                 slot.remove(gone)
-
-
-def without(sets: dict, gone: BitMap64) -> None:
-    """Take these products out of each set, and drop sets that become empty."""
-    for key in [key for key, products in sets.items() if products.intersect(gone)]:
-        sets[key] -= gone
-        if not sets[key]:
-            del sets[key]
-
-
-def priced(prices: Prices, least: int | None, most: int | None) -> BitMap64:
-    """The products with a price between these, in hundredths."""
-    sets = (
-        products
-        for cents, products in prices.items()
-        if (least is None or cents >= least) and (most is None or cents <= most)
-    )
-    return BitMap64.union(BitMap64(), *sets)
-
-
-def price_range(prices: Prices, products: BitMap64) -> tuple[int, int] | None:
-    """The lowest and the highest price of these products."""
-    ordered = sorted(prices)
-    lowest = next((cents for cents in ordered if products.intersect(prices[cents])), None)
-    if lowest is None:
-        return None
-    return lowest, next(cents for cents in reversed(ordered) if products.intersect(prices[cents]))

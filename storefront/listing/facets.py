@@ -15,7 +15,6 @@ from pyroaring import BitMap64
 from storefront.catalogue.models import Brand, Category
 from storefront.catalogue.shown import shown_categories
 from storefront.listing.facet_index import Attribute, FacetIndex, ValueSet, index_of
-from storefront.listing.facet_slots import price_range, priced
 from storefront.listing.narrowing import Narrowing
 from storefront.listing.queries import ProductFilters, database_fetch, match_ids
 from storefront.shops.models import Shop
@@ -167,7 +166,7 @@ def _sets(index: FacetIndex, chosen: Chosen, brands: Mapping[str, int]) -> dict[
     """The products that each chosen filter allows, by its kind; attributes by "attribute:" and their name."""
     sets: dict[str, BitMap64] = {}
     if chosen.has_price:
-        sets["price"] = priced(index.prices, chosen.least, chosen.most)
+        sets["price"] = index.prices.between(chosen.least, chosen.most)
     if chosen.in_stock:
         sets["stock"] = index.in_stock
     if chosen.on_sale:
@@ -184,7 +183,7 @@ def _slot_sets(index: FacetIndex, chosen: Chosen) -> dict[str, list[BitMap64]]:
     """The same for the variants in each slot. All of a product's variants are of one brand."""
     sets: dict[str, list[BitMap64]] = {}
     if chosen.has_price:
-        sets["price"] = [priced(slot.prices, chosen.least, chosen.most) for slot in index.slots]
+        sets["price"] = [slot.prices.between(chosen.least, chosen.most) for slot in index.slots]
     if chosen.in_stock:
         sets["stock"] = [slot.in_stock for slot in index.slots]
     if chosen.on_sale:
@@ -202,8 +201,8 @@ def _having(value: ValueSet, chosen: Chosen) -> BitMap64:
 def _price_range(index: FacetIndex, narrowing: Narrowing) -> tuple[int, int] | None:
     """The range of the prices of those variants that match the other filters."""
     whole, by_slot = narrowing.split("price")
-    found = [price_range(index.prices, whole)]
-    found += [price_range(slot.prices, each) for slot, each in zip(index.slots, by_slot, strict=False) if each]
+    found = [index.prices.range_of(whole)]
+    found += [slot.prices.range_of(each) for slot, each in zip(index.slots, by_slot, strict=False) if each]
     ranges = [each for each in found if each is not None]
     return (min(low for low, _ in ranges), max(high for _, high in ranges)) if ranges else None
 

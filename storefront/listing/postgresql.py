@@ -20,6 +20,8 @@ AMONG_IDS = "= ANY (CAST(%(ids)s AS bigint[]))"
 POSITION, MINIMUM = "strpos", "LEAST"
 # A search text without the words of its markup.
 VISIBLE_TEXT = f"split_part(s.text, '{MARKUP}', 1)"
+# The condition that a text has no such words, in a form that the planner takes for one that most texts fulfil.
+HAS_NO_MARKUP = f"NOT strpos(s.text, '{MARKUP}') > 0"
 # The condition that a text contains every word of a list, or its stem, as `words_parameter` returns them.
 HAS_REST = (
     "NOT EXISTS (SELECT 1 FROM jsonb_array_elements(CAST(%(rest)s AS jsonb)) w"

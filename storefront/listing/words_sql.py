@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from storefront.catalogue.search_texts import SECTION_ENDS
+from storefront.catalogue.search_texts import MARKUP, SECTION_ENDS
 from storefront.listing.dialect import dialect
 
 # Words of a search that have a condition of their own. Further words share one condition, so that searches need few
@@ -68,11 +68,7 @@ def words(shape: Shape, *, indexed: bool = True) -> list[str]:
 
 def _long_word(shape: Shape, number: int, *, indexed: bool) -> str:
     names = [f"word{number}", f"stem{number}"] if number < shape.stems else [f"word{number}"]
-    seen = "({})".format(" OR ".join(contains(name, shape) for name in names))
-    if not indexed:
-        return seen
-    found = "({})".format(" OR ".join(map(dialect.contains, names)))
-    return f"{found} AND {seen}" if shape.visible else found
+    return _any(map(dialect.contains, names) if indexed else map(_anywhere, names), names, shape)
 
 
 def match(texts: Iterable[str]) -> str:
@@ -85,12 +81,8 @@ def match(texts: Iterable[str]) -> str:
 
 def short_words(shape: Shape) -> list[str]:
     found = [contains(f"short{number}", shape) for number in range(shape.short_words)]
-    return [*found, dialect.HAS_REST.format(text=_text(shape))] if shape.rest else found
-
-
-def _text(shape: Shape) -> str:
-    """The part of a search text that the words are looked for in."""
-    return dialect.VISIBLE_TEXT if shape.visible else "s.text"
+    text = dialect.VISIBLE_TEXT if shape.visible else "s.text"
+    return [*found, dialect.HAS_REST.format(text=text)] if shape.rest else found
 
 
 def words_parameter(words: Iterable[tuple[str, str]]) -> str:
@@ -100,7 +92,26 @@ def words_parameter(words: Iterable[tuple[str, str]]) -> str:
 
 def contains(name: str, shape: Shape) -> str:
     """The condition that a text contains this parameter, where words of this shape are looked for."""
-    return f"{dialect.POSITION}({_text(shape)}, %({name})s) > 0"
+    return _any([_anywhere(name)], [name], shape)
+
+
+def _anywhere(name: str) -> str:
+    return f"{_place(name)} > 0"
+
+
+def _place(name: str) -> str:
+    return f"{dialect.POSITION}(s.text, %({name})s)"
+
+
+def _any(conditions: Iterable[str], names: Iterable[str], shape: Shape) -> str:
+    """One of the conditions that a text contains these parameters; and if markup does not count, before it. Markup is
+    the last part of a text, so where it begins is enough, without a copy of the rest."""
+    found = "({})".format(" OR ".join(conditions))
+    if not shape.visible:
+        return found
+    markup = f"{dialect.POSITION}(s.text, '{MARKUP}')"
+    before = " OR ".join(f"{_place(name)} BETWEEN 1 AND {markup}" for name in names)
+    return f"{found} AND ({dialect.HAS_NO_MARKUP} OR {before})"
 
 
 def rank(shape: Shape) -> str:
