@@ -332,9 +332,9 @@ def test_every_button_of_the_admin_is_tested_here():
     }
     # The first asks which files, the second which fulfilment, the third asks a provider, the fourth makes several
     # entries, the fifth asks for a file: tests/orders, tests/payments, tests/documents and tests/pricing have them. The
-    # sixth is in test_owner_mails.py, the last three in tests/product_files.
+    # sixth is in test_owner_mails.py, the last four in tests/product_files.
     others = {"allow_downloads", "cancel_fulfilment", "check_connection", "correct_invoice", "import_codes", "undo"}
-    others |= {"confirm", "decline", "undo_import"}
+    others |= {"confirm", "decline", "map_columns", "undo_import"}
     assert offered == {*BUTTONS, *others}
 
 
