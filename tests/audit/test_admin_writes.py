@@ -67,6 +67,8 @@ ADDED = {
     AllowedScriptHost: ({"host": "cdn.example.net"}, "script_host.allowed"),
     ProviderAccount: ({"provider": "stripe"}, "provider_account.created"),
 }
+# Buttons that look, or are a way to a form, and what belongs to no shop: the operator's secret of an app.
+LOOKS = {"preview", "download_report", "download_codes", "packing_slip", "print_page", "pdf", "download", "redirect"}
 # By model: the field to change, its new value, and the entry's action.
 CHANGED = {
     Shop: ("email", "hello@example.com", "shop.updated"),
@@ -320,10 +322,6 @@ def test_each_button_makes_one_entry(desk, shop, other_shop, name):
     with one_entry(shop) as found:
         act(desk, row, name, **sent)
     assert (found[0].action, actor_of(found[0])) == (action, ANNA)
-
-
-# Looks, a way to a form, and what belongs to no shop: the operator's secret of an app.
-LOOKS = {"preview", "download_report", "download_codes", "packing_slip", "print_page", "pdf", "download", "redirect"}
 
 
 def test_every_button_of_the_admin_is_tested_here():
