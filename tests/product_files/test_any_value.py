@@ -1,4 +1,4 @@
-"""Shopify's export writes a variant that fits any value of an option as "Any"; imported again, it is the same variant."""
+"""Shopify's export writes "Any" for a variant that fits any value of an option; imported again it is that variant."""
 
 import pytest
 

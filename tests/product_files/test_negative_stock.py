@@ -40,8 +40,8 @@ def test_what_the_file_states_counts_before_the_shop(shop, tmp_path):
 
 @pytest.mark.parametrize("format", ["native", "woocommerce", "shopify"])
 def test_pieces_that_are_owed_stay_so_when_backorders_have_ended(shop, tmp_path, format):
-    made(shop, tmp_path)
-    Product.objects.filter(shop=shop).update(stock_qty=-2)
+    made(shop, tmp_path, allow_backorders=True, stock_qty=-2)
+    Product.objects.filter(shop=shop).update(allow_backorders=False)
     report = imported(shop, exported(shop, format), tmp_path, update=True)
     assert (report.changes, warnings(report), stock(shop)) == ([], [], -2)
 
