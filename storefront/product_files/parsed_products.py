@@ -262,8 +262,8 @@ class ParsedProduct(CompactPickle):
     if_variable: "ParsedProduct | None" = None
     problems: list[Problem] = field(default_factory=list)
     reason_to_keep: str = ""
-    # The lines of rows that the file has apart, and of which the shop knows that they are one product.
-    joined_lines: list[int] = field(default_factory=list)
+    # Line and key of each row, where the file has them apart and only the shop knows that they are one product.
+    joined_rows: list[tuple[int, str]] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
     # Warnings if the product is new, and those if it is updated, of which a report has one for each column.
     new_warnings: list[Problem] = field(default_factory=list)
