@@ -68,6 +68,7 @@ FINDS = [
     ("Blue T shirts", "t-shirt"),
     ("V-neck jumper", "v-necks"),
     ("V neck jumper", "vnecks"),
+    ("V bodies", "v-body"),
     ("Blu-ray", "blu-rays"),
     ("Blu ray", "bluray"),
     ("Type C cable", "type-c"),
