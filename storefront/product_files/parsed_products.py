@@ -101,7 +101,7 @@ class ParsedVariant(CompactPickle):
 
     `states_options` is False if the file has no option values for it, as in a list of SKUs and prices. `if_new` are
     fields that only a new variant gets, where `fields` lack them. `any_value` is the value by which the file's format
-    says that any value fits, if it has no other way.
+    states that any value fits, if it has no other way.
     """
 
     line: int

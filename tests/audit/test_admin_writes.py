@@ -387,8 +387,7 @@ def test_a_refused_deletion_of_a_category_makes_no_entry(desk, shop):
 
 
 def test_opening_pages_makes_no_entry(desk, shop):
-    product = make_product(shop, "Mug")
-    before = len(entries(shop))
+    product, before = make_product(shop, "Mug"), len(entries(shop))
     for url in (admin_url(Product, "changelist"), admin_url(product, "change"), admin_url(product, "history")):
         assert desk.get(url).status_code == 200
     assert len(entries(shop)) == before
