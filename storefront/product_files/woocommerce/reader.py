@@ -5,6 +5,7 @@ grouped and external products, which this shop does not support, are imported as
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator
 from datetime import datetime
 from decimal import Decimal
@@ -118,8 +119,16 @@ def product_of(columns: ColumnIndex, rows: list[list[str]], *, shop: Shop, now: 
     return next(reader.family(read)) if kind == "variable" else reader.single(read[0], kind)
 
 
-def _attribute_columns(columns: ColumnIndex, number: int) -> int:
-    return sum(f"attribute {number} {part}" in columns for part in ("name", "values"))
+# Those that attributes can have in the headers of columns.
+_NUMBERS = {str(number): number for number in range(1, 200)}
+
+
+def _attribute_columns(columns: ColumnIndex) -> Counter[int]:
+    """How many columns each attribute has of those with its name and its values. An update reads as many columns for
+    each of its products, so only those of the file are looked at."""
+    parts = (column.split(" ", 2) for column in columns.index if column.startswith("attribute "))
+    found = (_NUMBERS.get(number) for _, number, part in parts if part in ("name", "values"))
+    return Counter(number for number in found if number)
 
 
 class _Reader:
@@ -164,8 +173,8 @@ class _Reader:
         )
         self.variant_mappings = mappings_in_file(columns, [*self.common, ("weight", "weight", parsing.measure(weight))])
         self.unit = unit
-        parts = {number: _attribute_columns(columns, number) for number in range(1, 200)}
-        self.attributes = [number for number, found in parts.items() if found == 2]
+        parts = _attribute_columns(columns)
+        self.attributes = sorted(number for number, found in parts.items() if found == 2)
         # True if the file has a name without values, or values without a name.
         self.lacks_attributes = 1 in parts.values()
 
