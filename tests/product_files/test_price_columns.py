@@ -106,7 +106,7 @@ def test_nothing_is_free_by_a_sale_of_zero(reduced, tmp_path, header):
 )
 def test_prices_of_other_programs_are_not_taken_for_woocommerces(reduced, tmp_path, content, update):
     with pytest.raises(UnreadableFile):
-        imported(reduced, content, tmp_path, update=update)
+        imported(reduced, content, tmp_path, update=update, format="woocommerce")
     assert prices(reduced) == (8, 10, None)
 
 

@@ -5,7 +5,6 @@ grouped and external products, which this shop does not support, are imported as
 """
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterator
 from datetime import datetime
 from decimal import Decimal
@@ -32,7 +31,7 @@ from storefront.product_files.rows import KEEP, ColumnIndex, FieldMapping, RowRe
 from storefront.product_files.sale_periods import STATED
 from storefront.product_files.woocommerce import alone
 from storefront.product_files.woocommerce.families import Families
-from storefront.product_files.woocommerce.headers import DISTINCTIVE, units
+from storefront.product_files.woocommerce.headers import DISTINCTIVE, attribute_columns, units
 from storefront.product_files.woocommerce.headers import column_of as column_of
 from storefront.product_files.woocommerce.headers import harmless_values as harmless_values
 from storefront.product_files.woocommerce.headers import refusal as refusal
@@ -119,18 +118,6 @@ def product_of(columns: ColumnIndex, rows: list[list[str]], *, shop: Shop, now: 
     return next(reader.family(read)) if kind == "variable" else reader.single(read[0], kind)
 
 
-# Those that attributes can have in the headers of columns.
-_NUMBERS = {str(number): number for number in range(1, 200)}
-
-
-def _attribute_columns(columns: ColumnIndex) -> Counter[int]:
-    """How many columns each attribute has of those with its name and its values. An update reads as many columns for
-    each of its products, so only those of the file are looked at."""
-    parts = (column.split(" ", 2) for column in columns.index if column.startswith("attribute "))
-    found = (_NUMBERS.get(number) for _, number, part in parts if part in ("name", "values"))
-    return Counter(number for number in found if number)
-
-
 class _Reader:
     """Reads the rows of one file with the row columns."""
 
@@ -173,7 +160,7 @@ class _Reader:
         )
         self.variant_mappings = mappings_in_file(columns, [*self.common, ("weight", "weight", parsing.measure(weight))])
         self.unit = unit
-        parts = _attribute_columns(columns)
+        parts = attribute_columns(columns.index)
         self.attributes = sorted(number for number, found in parts.items() if found == 2)
         # True if the file has a name without values, or values without a name.
         self.lacks_attributes = 1 in parts.values()
