@@ -8,7 +8,7 @@ another language has the same. In a few languages, one word heads two columns.
 import csv
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import cache, lru_cache
 from pathlib import Path
@@ -69,6 +69,8 @@ META = {
     "rank_math_robots": "rank math robots",
 }
 _NUMBER = re.compile(r"\d+")
+# The numbers that attributes can have.
+_ATTRIBUTES = {str(number): number for number in range(1, 200)}
 _UNIT = re.compile(r" ?\([^()]*\)\Z")
 
 KILOGRAMS = {
@@ -145,6 +147,26 @@ def harmless_values(header: str) -> set[str] | None:
     """The values that lose nothing, of a column that is not imported; None if it is imported, or not known."""
     column = column_of(header) or ""
     return set() if column.startswith("meta ") else UNCARRIED.get(_NUMBER.sub("#", column))
+
+
+def attribute_columns(columns: Iterable[str]) -> Counter[int]:
+    """How many columns each attribute has of those with its name and its values. An update reads as many columns for
+    each of its products, so only those of the file are looked at."""
+    parts = (column.split(" ", 2) for column in columns if column.startswith("attribute "))
+    found = (_ATTRIBUTES.get(number) for _, number, part in parts if part in ("name", "values"))
+    return Counter(number for number in found if number)
+
+
+def lone_attribute_headers(headers: Mapping[str, str]) -> set[str]:
+    """The headers, given by column, of attributes' names without values, and of values or defaults without names, which
+    are not imported."""
+    counted = attribute_columns(headers)
+    numbered = {column: column.split(" ", 2) for column in headers if column.startswith("attribute ")}
+    return {
+        headers[column]
+        for column, (_, number, part) in numbered.items()
+        if part in ("name", "values", "default") and counted[int(number)] < 2
+    }
 
 
 def warnings(headers: Sequence[str]) -> Iterator[tuple[str, str]]:
