@@ -80,9 +80,8 @@ def import_products(
         seen = stack.enter_context(SeenProducts())
         origin = source_of(shop, source, opened.source, now=now, write=not dry_run) if opened.has_ids else None
         matcher = Matcher(shop, origin, seen, opened.skus)
-        related, pending = stack.enter_context(PendingRelations()), stack.enter_context(PendingVariants())
-        write, upkeep = not dry_run, stack.enter_context(dialect.Upkeep())
-        name, stores = file.name[:100], (related, pending)
+        stores = stack.enter_context(PendingRelations()), stack.enter_context(PendingVariants())
+        write, upkeep, name = not dry_run, stack.enter_context(dialect.Upkeep()), file.name[:100]
         of_format = Baselines(shop, opened.format, now), opened.headers
         run = _Import(
             shop, now, name, update, write, matcher, *of_format, *stores, upkeep, pictures, on_problem, on_change
