@@ -100,8 +100,8 @@ class ParsedVariant(CompactPickle):
     """A variant, identified by its id in the source, its SKU or its option values (`variant_matching.py`).
 
     `states_options` is False if the file has no option values for it, as in a list of SKUs and prices. `if_new` are
-    fields that only a new variant gets, where `fields` lack them. `any_value` is the value by which the file's format
-    states that any value fits, if it has no other way.
+    fields that only a new variant gets, where `fields` lack them. `any_value` is the value that the file's format
+    has for a variant that fits any value, if it has one.
     """
 
     line: int

@@ -124,7 +124,7 @@ class _ProductUpdate:
     def compare(self) -> None:
         parsed, product = self.parsed, self.product
         has_variants = any(variant.is_active for variant in self.existing.variants)
-        if parsed.refusal_if_new and parsed.variants is not None and product.type != Product.Type.VARIABLE:
+        if parsed.refusal_if_new and parsed.variants and product.type != Product.Type.VARIABLE:
             raise InvalidValue(f"the product {product.slug} has no variations")
         patches.check_options(parsed, self.existing)
         self._fields()

@@ -82,7 +82,7 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
     """Every product of the file: simple ones in file order, then variable ones, after all rows have been read."""
     reader, alone_parts = _Reader(columns, shop, now), lone_attribute_headers(columns.header)
     uncarried = UncarriedColumns(
-        table.headers, lambda header: set() if header in alone_parts else harmless_values(header)
+        table.headers, lambda header: set() if header in lone_parts else harmless_values(header)
     )
     with RowStore() as store:
         families = Families(store, columns)
