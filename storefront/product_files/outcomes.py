@@ -35,6 +35,8 @@ class Outcome:
     unreadable: list[ParsedProduct] = field(default_factory=list)
     # (id in the source, variant) of variants that were created, or found by another key.
     variant_links: list[tuple[int, int]] = field(default_factory=list)
+    # The lines of existing products that have such variants.
+    lines_of_links: set[int] = field(default_factory=set)
     # Skipped products, each with the reason.
     skipped: list[tuple[ParsedProduct, str]] = field(default_factory=list)
     conflicts: list[tuple[ParsedProduct, str]] = field(default_factory=list)
@@ -42,12 +44,15 @@ class Outcome:
     replaced: dict[int, ParsedProduct] = field(default_factory=dict)
 
     def put_aside(self, spool: Spool) -> None:
-        """Move new and differing products into the spool, as the file states them, so that they are not counted."""
-        updated = [parsed for parsed, _, _ in self.updated]
-        for parsed in sorted([*self.created, *updated], key=lambda parsed: parsed.line):
+        """Move new and differing products, and those whose ids in the source are to be stored, into the spool, as the
+        file states them, so that they are not counted."""
+        linked = self.lines_of_links | {parsed.line for parsed, match in self.matched if match.links}
+        changed = [parsed for parsed, _, _ in self.updated] + [each for each, _ in self.skipped if each.line in linked]
+        for parsed in sorted([*self.created, *changed], key=lambda parsed: parsed.line):
             spool.add(self.replaced.get(id(parsed), parsed))
-        lines = {parsed.line for parsed in updated}
+        lines = {parsed.line for parsed in changed}
         self.created, self.updated = [], []
+        self.skipped = [each for each in self.skipped if each[0].line not in lines]
         self.matched = [each for each in self.matched if each[0].line not in lines]
 
 
@@ -99,11 +104,14 @@ def paired_updates(shop: Shop, outcome: Outcome, matcher: Matcher, *, lock: bool
             continue
         outcome.matched.append((parsed, match))
         updates.append(Update(parsed, products[found.id], rows, f"{found}"))
-        outcome.variant_links += [
+        links = [
             (variant.external_id, row.pk)
             for variant, row in zip(parsed.variants or (), rows, strict=True)
             if row and variant.external_id and variant.external_id not in keys.by_id
         ]
+        if links and matcher.source and not matcher.source.is_own:
+            outcome.variant_links += links
+            outcome.lines_of_links.add(parsed.line)
     return updates
 
 

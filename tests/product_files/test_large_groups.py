@@ -5,7 +5,7 @@ import tracemalloc
 import pytest
 
 from storefront.catalogue.models import Product
-from storefront.product_files import importing, row_store
+from storefront.product_files import import_run, row_store
 from storefront.product_files.opening import open_source
 from storefront.product_files.parsed_products import Failure
 from tests.product_files.files import as_csv, imported, woo
@@ -53,7 +53,7 @@ def test_rows_that_are_too_long_together_are_not_held_in_memory(shop, tmp_path, 
 
 
 def test_a_report_holds_fewer_problems_where_they_are_long(shop, tmp_path, monkeypatch):
-    monkeypatch.setattr(importing, "MAX_REPORT_SIZE", 100_000)
+    monkeypatch.setattr(import_run, "MAX_REPORT_SIZE", 100_000)
     price = "Regular" + " " * 10_000 + "price"
     rows = [{"Type": "simple", "Name": "Mug", "Published": "1", price: "none"}] * 50
     report = imported(shop, rows, tmp_path)
