@@ -101,7 +101,8 @@ class ParsedVariant(CompactPickle):
 
     `states_options` is False if the file has no option values for it, as in a list of SKUs and prices. `if_new` are
     fields that only a new variant gets, where `fields` lack them. `any_value` is the value by which the file's format
-    says that any value fits, if it has no other way.
+    says that any value fits, if it has no other way. `shared_values` are those that all of the file's variants of the
+    product have alike: option values only where the shop's variants have these options.
     """
 
     line: int
@@ -114,6 +115,7 @@ class ParsedVariant(CompactPickle):
     states_options: bool = True
     if_new: dict[str, Any] = field(default_factory=dict)
     any_value: str = ""
+    shared_values: dict[str, str] = field(default_factory=dict)
 
     @property
     def new_fields(self) -> dict[str, Any]:
