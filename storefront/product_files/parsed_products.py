@@ -257,6 +257,8 @@ class ParsedProduct(CompactPickle):
     categories_are_partial: bool = False
     # The names of options, if variants can have more of them than the file has columns for.
     only_options: frozenset[str] | None = None
+    # True if the file states the product's type beyond doubt, so that it counts also where variants stop selling.
+    settles_type: bool = False
     refusal_if_new: str = ""
     as_variant: "ParsedProduct | None" = None
     if_variable: "ParsedProduct | None" = None
