@@ -78,7 +78,9 @@ def test_a_file_of_skus_and_prices_changes_nothing_else(shop, other_shop, tmp_pa
     rows = [{"Artikel": "M-1", "Preis": "9,50"}, {"Artikel": "X", "Preis": "1"}]
     report = imported(shop, rows, tmp_path, mapping=Mapping({"Artikel": "sku", "Preis": "price"}), update=True)
     assert report.changes[0]["fields"].keys() == {"price"}
-    assert errors(report) == ["line 3: a new product needs a column that is its name"]
+    assert errors(report) == [
+        "line 3: no product or variant has the SKU X, and a new product needs a column that is its name"
+    ]
     theirs.refresh_from_db()
     assert theirs.price == 5
 

@@ -331,8 +331,11 @@ class _Reader:
         for name, value in given.items():
             if name in kinds:
                 self.read_into(fields, name, value, kinds[name].parse, path)
-                if isinstance(model._meta.get_field(name), MoneyField) and fields.get(name) is not None:
-                    self.check_amount(fields[name], f"{path}.{name}" if path else name)
+                column, place = model._meta.get_field(name), f"{path}.{name}" if path else name
+                if name in fields and fields[name] is None and not column.null:
+                    self.refuse(place, "is empty")
+                elif isinstance(column, MoneyField) and fields.get(name) is not None:
+                    self.check_amount(fields[name], place)
         return fields
 
     def check_amount(self, amount: Decimal, path: str) -> None:
