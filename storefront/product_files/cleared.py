@@ -5,7 +5,7 @@ from typing import Any
 
 from storefront.catalogue import children
 from storefront.catalogue.models import Variant
-from storefront.product_files.parsed_products import ParsedProduct
+from storefront.product_files.parsed_products import NAMED, ParsedProduct
 from storefront.product_files.shopify import metafields
 
 # Columns of the file by their names in its format, with their headers.
@@ -55,7 +55,7 @@ def warn_of_cleared(
     variants = parsed.variants or ()
     lines = {id(row): each.line for row, each in zip(variant_rows, variants, strict=True) if row is not None}
     for row, name, value in assignments:
-        member = name.removesuffix("_id")
+        member = name.removesuffix("_id") if name.removesuffix("_id") in NAMED else name
         if member in _AMOUNTS and not value and getattr(row, name) and header_of(member, headers) in headers.values():
             reason = "becomes 0, since the file has it empty or 0; reported once"
             parsed.warn_once_if_updated(header_of(member, headers), reason, lines.get(id(row)))

@@ -239,8 +239,8 @@ class ImportRun:
                 reason = f"no product or variant has the SKU {parsed.keys.sku}, and {reason}"
             self.fail([Problem(line, "", reason, key=str(parsed.keys)) for line in lines], len(lines))
         for parsed, reason in outcome.conflicts:
-            for line in parsed.joined_lines or [parsed.line]:
-                self._add_problem(Problem(line, "", reason, "conflict", str(parsed.keys)))
+            for line, key in parsed.joined_rows or [(parsed.line, str(parsed.keys))]:
+                self._add_problem(Problem(line, "", reason, "conflict", key))
         for parsed, reason in outcome.skipped:
             self._add_problem(Problem(parsed.line, "", reason, "skipped", str(parsed.keys)))
         self._add_changes(outcome)

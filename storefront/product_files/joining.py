@@ -70,7 +70,7 @@ def _joined(id: int, rows: list[tuple[bool, ParsedProduct]]) -> Iterator[ParsedP
         line=line,
         keys=keys,
         variants=[variant for each in variants for variant in each.variants or ()],
-        joined_lines=[parsed.line for _, parsed in rows],
+        joined_rows=[(parsed.line, str(parsed.keys)) for _, parsed in rows],
         warnings=[*whole.warnings, *(warning for each in variants for warning in each.warnings)],
         as_variant=None,
     )

@@ -101,7 +101,7 @@ class ParsedVariant(CompactPickle):
 
     `states_options` is False if the file has no option values for it, as in a list of SKUs and prices. `if_new` are
     fields that only a new variant gets, where `fields` lack them. `any_value` is the value by which the file's format
-    says that any value fits, if it has no other way. `shared_values` are those that all of the file's variants of the
+    states that any value fits, if it has no other way. `shared_values` are those that all of the file's variants of the
     product have alike: option values only where the shop's variants have these options.
     """
 
@@ -259,13 +259,15 @@ class ParsedProduct(CompactPickle):
     categories_are_partial: bool = False
     # The names of options, if variants can have more of them than the file has columns for.
     only_options: frozenset[str] | None = None
+    # True if the file states the product's type beyond doubt, so that it counts also where variants stop selling.
+    settles_type: bool = False
     refusal_if_new: str = ""
     as_variant: "ParsedProduct | None" = None
     if_variable: "ParsedProduct | None" = None
     problems: list[Problem] = field(default_factory=list)
     reason_to_keep: str = ""
-    # The lines of rows that the file has apart, and of which the shop knows that they are one product.
-    joined_lines: list[int] = field(default_factory=list)
+    # Line and key of each row, where the file has them apart and only the shop knows that they are one product.
+    joined_rows: list[tuple[int, str]] = field(default_factory=list)
     warnings: list[Problem] = field(default_factory=list)
     # Warnings if the product is new, and those if it is updated, of which a report has one for each column.
     new_warnings: list[Problem] = field(default_factory=list)

@@ -15,7 +15,7 @@ import structlog
 from django.conf import settings
 from django.contrib.messages.storage.cookie import CookieStorage
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.http import HttpResponse, HttpResponsePermanentRedirect
 from django.urls import get_script_prefix, set_script_prefix
 from django.utils.functional import SimpleLazyObject
 
@@ -103,13 +103,20 @@ class FurtherDomains(Middleware):
     """Redirects from the pages of a shop's further domain to the same pages at its own address. Requests to a shop's
     own domain cost nothing for this: only another host is looked up."""
 
-    def __call__(self, request: HttpRequest) -> HttpResponse:
-        return self.get_response(request)
+    def __call__(self, request: Request) -> HttpResponse:
+        response = self.get_response(request)
+        # No page, but the shop may redirect from there (`website/moved.py`).
+        if response.status_code == 404 and request.resolver_match is None and not request.path_info.startswith(OPEN):
+            return self._at_own_address(request) or response
+        return response
 
     def process_view(self, request: Request, _view: object, _args: object, _kwargs: object) -> HttpResponse | None:
         match = request.resolver_match
         is_page = match is not None and match.namespace in ("website", "checkout")
-        if not is_page or request.place not in (SHOP, SINGLE) or request.method not in ("GET", "HEAD"):
+        return self._at_own_address(request) if is_page else None
+
+    def _at_own_address(self, request: Request) -> HttpResponse | None:
+        if request.place not in (SHOP, SINGLE) or request.method not in ("GET", "HEAD"):
             return None
         name = request.get_host().partition(":")[0].lower()
         if request.shop and request.shop.domain == name:

@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 
 from storefront.kit.database_errors import RETRY_AFTER_SECONDS, is_unavailable
 from storefront.shops.request import Request
-from storefront.website.moved import instead_of_missing
+from storefront.website.moved import NoSuchPage, instead_of_missing
 
 TITLES = {
     400: "Invalid request",
@@ -32,7 +32,7 @@ def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    moved = instead_of_missing(cast(Request, request))
+    moved = None if isinstance(exception, NoSuchPage) else instead_of_missing(cast(Request, request))
     return moved or _page(
         request, 404, _shopper_message(exception) or "This page does not exist. It may have been moved or deleted."
     )

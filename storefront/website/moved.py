@@ -1,6 +1,6 @@
 """Permanent redirects from addresses at which a shop has no page."""
 
-from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.urls import get_script_prefix, reverse
 
 from storefront.content import missing
@@ -14,6 +14,10 @@ from storefront.website.search_engines import PRIVATE
 
 # Our pages for what a merchant has. Other pages of ours can have secrets in their addresses.
 _OPEN_PAGES = ("website:product", "website:category", "website:page")
+
+
+class NoSuchPage(Http404):
+    """A page of a list that has fewer. The list itself exists, so nothing else is looked for at its address."""
 
 
 def lead_on(request: Request, page: str, slug: str) -> HttpResponse:

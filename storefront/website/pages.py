@@ -30,7 +30,7 @@ from storefront.website import details, pictures, queries, search_engines
 from storefront.website.cards import ProductCard, product_cards
 from storefront.website.filters import FilterForm, Given, filter_form, read_filters
 from storefront.website.looks import hero_picture, looks_once
-from storefront.website.moved import lead_on
+from storefront.website.moved import NoSuchPage, lead_on
 
 PER_PAGE = 24
 # Characters of a search. More are left out (R-LIM-4).
@@ -214,7 +214,7 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
     found = _products(shop, filters, facets, page, now)
     last = last_page(found.total, PER_PAGE)
     if page > last:
-        raise Http404("This page does not exist.")
+        raise NoSuchPage("This page does not exist.")
     above = queries.categories_above(shop, category.lft, category.rgt) if category else []
     path = reverse("website:category", args=[category.slug]) if category else reverse("website:listing")
     form = filter_form(shop, request.path, given, facets, _kept(request, category=category))
@@ -308,5 +308,5 @@ def _kept(request: Request, *, category: Category | None) -> list[tuple[str, str
 
 def _page_number(text: str) -> int:
     if not (text.isascii() and text.isdigit()) or len(text) > 7 or int(text) < 1:
-        raise Http404("This page does not exist.")
+        raise NoSuchPage("This page does not exist.")
     return int(text)

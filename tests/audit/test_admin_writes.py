@@ -67,6 +67,8 @@ ADDED = {
     AllowedScriptHost: ({"host": "cdn.example.net"}, "script_host.allowed"),
     ProviderAccount: ({"provider": "stripe"}, "provider_account.created"),
 }
+# Buttons that look, or are a way to a form, and what belongs to no shop: the operator's secret of an app.
+LOOKS = {"preview", "download_report", "download_codes", "packing_slip", "print_page", "pdf", "download", "redirect"}
 # By model: the field to change, its new value, and the entry's action.
 CHANGED = {
     Shop: ("email", "hello@example.com", "shop.updated"),
@@ -322,19 +324,15 @@ def test_each_button_makes_one_entry(desk, shop, other_shop, name):
     assert (found[0].action, actor_of(found[0])) == (action, ANNA)
 
 
-# Looks, a way to a form, and what belongs to no shop: the operator's secret of an app.
-LOOKS = {"preview", "download_report", "download_codes", "packing_slip", "print_page", "pdf", "download", "redirect"}
-
-
 def test_every_button_of_the_admin_is_tested_here():
     offered = {
         name for page in admin.site._registry.values() for name in page.actions_detail or [] if name not in LOOKS
     }
     # The first asks which files, the second which fulfilment, the third asks a provider, the fourth makes several
     # entries, the fifth asks for a file: tests/orders, tests/payments, tests/documents and tests/pricing have them. The
-    # sixth is in test_owner_mails.py, the last three in tests/product_files.
+    # sixth is in test_owner_mails.py, the last four in tests/product_files.
     others = {"allow_downloads", "cancel_fulfilment", "check_connection", "correct_invoice", "import_codes", "undo"}
-    others |= {"confirm", "decline", "undo_import"}
+    others |= {"confirm", "decline", "map_columns", "undo_import"}
     assert offered == {*BUTTONS, *others}
 
 
@@ -389,8 +387,7 @@ def test_a_refused_deletion_of_a_category_makes_no_entry(desk, shop):
 
 
 def test_opening_pages_makes_no_entry(desk, shop):
-    product = make_product(shop, "Mug")
-    before = len(entries(shop))
+    product, before = make_product(shop, "Mug"), len(entries(shop))
     for url in (admin_url(Product, "changelist"), admin_url(product, "change"), admin_url(product, "history")):
         assert desk.get(url).status_code == 200
     assert len(entries(shop)) == before

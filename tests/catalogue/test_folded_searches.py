@@ -68,6 +68,8 @@ FINDS = [
     ("Blue T shirts", "t-shirt"),
     ("V-neck jumper", "v-necks"),
     ("V neck jumper", "vnecks"),
+    ("V bodies", "v-body"),
+    ("MUG-12-A", "mug12a"),
     ("Blu-ray", "blu-rays"),
     ("Blu ray", "bluray"),
     ("Type C cable", "type-c"),

@@ -30,14 +30,14 @@ def run_queued() -> None:
 
 def test_another_language_finds_other_plurals(shop, other_shop, desk):
     for each in (shop, other_shop):
-        make_product(each, "Häuser")
-    assert found(shop, "haus") == []
+        make_product(each, "Haus")
+    assert found(shop, "häusern") == []
     desk.fill(shop, language="de")
     assert Shop.objects.get(pk=shop.pk).language == "de"
     assert queued() == [shop.pk]
     run_queued()
-    assert found(Shop.objects.get(pk=shop.pk), "haus") == ["Häuser"]
-    assert found(other_shop, "haus") == []
+    assert found(Shop.objects.get(pk=shop.pk), "häusern") == ["Haus"]
+    assert found(other_shop, "häusern") == []
 
 
 def test_other_settings_write_no_texts(shop, desk):

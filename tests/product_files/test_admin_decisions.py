@@ -47,6 +47,7 @@ def test_an_update_asks_and_is_imported_once_confirmed(desk, shop, other_shop):
     assert "Waits for you" in page
     assert "Nothing is imported yet. It would be: 0 created, 3 updated" in page
     assert "prices down" in page
+    assert 'href="../confirm/"' in page
     assert "Mug 0: price 9.50 to 9.00" in page
     assert 'hx-trigger="every 2s"' not in page
     assert len(files_left()) == 1

@@ -181,3 +181,22 @@ def test_the_refusal_and_the_guide_name_every_language(shop, tmp_path):
         imported(shop, "A,B\n1,2\n", tmp_path)
     guide = (Path(headers.__file__).parents[3] / "docs/product-files.md").read_text(encoding="utf-8")
     assert f"WooCommerce's headers can be in {headers.languages()}." in " ".join(guide.split())
+
+
+@pytest.mark.parametrize(
+    ("columns", "lost"),
+    [
+        ({"Attribute 1 value(s)": "Red"}, "Attribute 1 value(s)"),
+        ({"Attribute 1 name": "Colour"}, "Attribute 1 name"),
+        (
+            {"Attribute 2 name": "Size", "Attribute 2 value(s)": "M", "Attribute 1 value(s)": "Red"},
+            "Attribute 1 value(s)",
+        ),
+    ],
+)
+def test_half_of_an_attribute_is_reported_once(shop, tmp_path, columns, lost):
+    rows = [woo(sku="A") | dict.fromkeys(columns, ""), woo(sku="B") | columns, woo(sku="C") | columns]
+    report = imported(shop, rows, tmp_path)
+    assert (report.created, warnings(report)) == (
+        3, [f"line 3, {lost}: is not imported; this is the first row with a value"]
+    )  # fmt: skip

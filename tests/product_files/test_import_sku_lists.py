@@ -131,7 +131,13 @@ def test_a_sku_of_several_variants_is_a_conflict(shop, tmp_path):
 
 def test_two_rows_of_one_variant_are_a_conflict_of_the_whole_product(shop, tmp_path):
     report = imported(shop, "SKU,Stock\nM-R,1\nM-B,2\nM-R,3\n", tmp_path, update=True)
-    assert conflicts(report) == ["line 2, SKU M-R: lines 2 and 4 have the same SKU M-R"]
+    reason = "lines 2 and 4 have the same SKU M-R"
+    assert conflicts(report) == [
+        f"line 2, SKU M-R: {reason}",
+        f"line 3, SKU M-B: {reason}",
+        f"line 4, SKU M-R: {reason}",
+    ]
+    assert report.conflicts == 1
     assert sold(shop) == UNCHANGED
 
 

@@ -48,7 +48,9 @@ def test_a_blank_value_clears_and_a_missing_column_keeps(shop, tmp_path):
 
     assert (report.updated, errors(report)) == (1, [])
     assert [str(each) for each in report.problems] == [
-        "line 2, description: is cleared, since the file has it empty; reported once"
+        "line 2, Description: is cleared, since the file has it empty; reported once",
+        "line 2, Brands: is cleared, since the file has it empty; reported once",
+        "line 2, Categories: is cleared, since the file names none; reported once",
     ]
     made = Product.objects.get(shop=shop)
     assert (made.description, made.price, made.brand, made.categories.count()) == ("", 7, None, 0)

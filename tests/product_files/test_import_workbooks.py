@@ -106,9 +106,16 @@ def test_parts_that_are_no_tables_are_refused_before_they_are_parsed(shop, tmp_p
 
 def test_texts_above_the_bound_are_refused(shop, tmp_path, monkeypatch):
     monkeypatch.setattr(workbook_parts, "MAX_TEXT_BYTES", 10)
-    assert "has more than 10 bytes of texts" in refusal(workbook([HEADER, ["A", "Mug", 1, 5]]), shop, tmp_path)
+    book = with_part(workbook([HEADER, ["A", "Mug", 1, 5]]), "xl/sharedStrings.xml", b"<sst><si/></sst>")
+    with ZipFile(io.BytesIO(book)) as archive:
+        types = archive.read("[Content_Types].xml").replace(b"</Types>", TEXTS + b"</Types>")
+    assert "has more than 10 bytes of texts" in refusal(with_part(book, "[Content_Types].xml", types), shop, tmp_path)
 
 
+TEXTS = (
+    b'<Override PartName="/xl/sharedStrings.xml" '
+    b'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"/>'
+)
 RELATIONS = (
     b'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" '
     b'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" '

@@ -14,6 +14,7 @@ from django.db import transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
+from storefront.product_files.csv_reading import UnreadableFile
 from tests.product_files.files import as_lines, errors, exported, imported
 
 # Slugs of digits alone are changed by files (they would be read as ids).
@@ -26,7 +27,7 @@ money = st.integers(1, 5000).map(lambda cents: f"{cents / 100:.2f}")
 text = st.sampled_from(["", "Plain", "a, b", 'He said "no"', "<p>One\ntwo</p>", "=1+1", "5 > 3", "Ä", "-2", "it's"])
 word = st.sampled_from(["Blue", "Red", "M, L", '5"', "a b"])
 stock = st.fixed_dictionaries(
-    {"track_inventory": st.booleans(), "stock_qty": st.integers(0, 9), "allow_backorders": st.booleans()}
+    {"track_inventory": st.booleans(), "stock_qty": st.integers(-3, 9), "allow_backorders": st.booleans()}
 )
 sales = st.sampled_from(
     [
@@ -72,7 +73,7 @@ def products(draw) -> dict:
 def shops(draw) -> list[dict]:
     made = draw(st.lists(products(), min_size=1, max_size=3))
     for number, product in enumerate(made):
-        slug = f"10{number}" if DIGIT_SLUGS and draw(st.booleans()) else f"mug-{number}"
+        slug = f"10{number}" if draw(st.booleans()) else f"mug-{number}"
         product |= {"name": f"Mug {number}", "slug": slug, "sku": f"M-{number}"}
     return made
 
@@ -149,6 +150,32 @@ def test_members_that_a_native_file_lacks_stay(shop, made, data):
         lines = [{name: value for name, value in each.items() if name not in dropped} for each in before.values()]
         report = imported(shop, as_lines(*lines), folder, update=True)
         assert (report.changes, report.failed) == ([], 0), report.problems
+        assert state(shop) == before
+
+
+@given(shops(), st.sampled_from(["woocommerce", "shopify"]), st.data())
+def test_a_file_without_keys_changes_the_wrong_product_never(shop, made, format, data):
+    """A product or variant that the other keys do not tell is refused."""
+    with Undone() as folder:
+        imported(shop, as_lines(*made), folder)
+        before = state(shop)
+        header, rows = rows_of(exported(shop, format))
+        columns = [name for name in header if name in KEYS or name.startswith("Attribute 1 ")]
+        dropped = set(data.draw(st.lists(st.sampled_from(columns), unique=True, min_size=1)))
+        if "Storefront source" in dropped:
+            # IDs of an unknown source are new products.
+            dropped.add("ID")
+        kept = [position for position, name in enumerate(header) if name not in dropped]
+        content = written([header[at] for at in kept], [[row[at] for at in kept] for row in rows])
+        try:
+            report = imported(shop, content, folder, update=True)
+        except UnreadableFile:
+            assert dropped & {"Handle", "ID", "SKU", "Name"}
+        else:
+            assert (report.created, report.changes) == (0, []), report.problems
+            is_told = not dropped & {"Type", "Parent", "Handle"} and bool({"Slug", "SKU", "Handle"} - dropped)
+            if is_told and not any(each.get("variants") for each in made):
+                assert (report.failed, report.conflicts) == (0, 0), report.problems
         assert state(shop) == before
 
 

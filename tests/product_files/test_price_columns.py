@@ -101,12 +101,18 @@ def test_nothing_is_free_by_a_sale_of_zero(reduced, tmp_path, header):
         "SKU,Name,Published,Regular price,Price\nA,Apple,1,5,12\n",
         "Artikelnummer,Name,Veröffentlicht,Angebotspreis,Preis (EUR)\nA,Apple,1,5,12\n",
         "Product ID [Non Editable],SKU,Title,Price,Sale Price,On Sale,Stock,Visible\n1,A,Apple,12.00,0.00,No,4,Yes\n",
-        "id,title,description,link,price,sale price,availability,sku\n1,Apple,x,https://x.example,12.00 EUR,,x,A\n",
     ],
 )
 def test_prices_of_other_programs_are_not_taken_for_woocommerces(reduced, tmp_path, content, update):
     with pytest.raises(UnreadableFile):
         imported(reduced, content, tmp_path, update=update)
+    assert prices(reduced) == (8, 10, None)
+
+
+@pytest.mark.parametrize("update", [False, True])
+def test_an_offer_that_cannot_be_read_keeps_the_price(reduced, tmp_path, update):
+    content = "id,title,description,link,price,sale price,availability,sku\n1,Apple,x,https://x.example,12 EUR,,x,A\n"
+    assert imported(reduced, content, tmp_path, update=update).failed == 1
     assert prices(reduced) == (8, 10, None)
 
 
@@ -148,7 +154,10 @@ def test_an_empty_price_of_shopify_keeps_the_price(shop, tmp_path):
     mug, cup = Product.objects.get(shop=shop, slug="mug"), Product.objects.get(shop=shop, slug="cup")
     assert (mug.price, mug.compare_price, mug.status, cup.price, cup.status) == (8, 0, "active", 8, "active")
     assert list(cup.variants.values_list("price", "is_active")) == [(8, True), (9, True)]
-    assert [text.split(";")[0] for text in warnings(report)] == ["line 2, Variant Price: is empty"]
+    assert [text.split(";")[0] for text in warnings(report)] == [
+        "line 2, Variant Price: is empty",
+        "line 2, Variant Compare At Price: becomes 0, since the file has it empty or 0",
+    ]
 
 
 def test_prices_hold_in_lists_after_variations_alone(shop, other_shop, tmp_path):

@@ -57,6 +57,13 @@ def test_a_confirmed_domain_leads_to_the_same_page_of_the_shop(shop, other_shop)
     assert at(other_shop.domain).status_code == 200
 
 
+def test_an_old_address_leads_to_the_shop_which_leads_on(shop, other_shop):
+    own(shop)
+    assert at(WWW, "/product/mug/?a=1")["Location"] == "https://shop.example.com/product/mug/?a=1"
+    assert at(WWW, "/product/mug/", "post").status_code == 404
+    assert at(shop.domain, "/product/mug/").status_code == 404
+
+
 def test_a_domain_that_nobody_confirmed_leads_nowhere(shop, other_shop):
     own(shop, confirmed=False)
     assert at(WWW).status_code == 404

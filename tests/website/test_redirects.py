@@ -51,6 +51,24 @@ def test_a_page_that_exists_wins(shop, visitor):
     assert visitor.get("/products/cup")["Location"] == "/products/mug"
 
 
+def test_a_list_with_fewer_pages_exists(shop, visitor):
+    make_category(shop, "Cups")
+    make_redirect(shop, "/categories/cups", "/elsewhere")
+    for path in ("/categories/cups?page=9", "/categories/cups?page=x", "/products?page=9"):
+        assert visitor.get(path).status_code == 404
+    assert counted(shop) == {}
+
+
+def test_an_old_slug_wins_over_a_redirect(shop, visitor):
+    mug, cups = make_product(shop, "Mug"), make_category(shop, "Cups")
+    update_product(shop=shop, product=mug, now=NOW, slug="becher")
+    update_category(shop=shop, category=cups, now=NOW, slug="tassen")
+    for path in ("/products/mug", "/categories/cups"):
+        make_redirect(shop, path, "/elsewhere")
+    assert visitor.get("/products/mug")["Location"] == "/products/becher"
+    assert visitor.get("/categories/cups")["Location"] == "/categories/tassen"
+
+
 OLD_SHOPS = {
     "/collections/cups": "/categories/cups",
     "/collections/cups/products/mug": "/products/mug",
