@@ -64,6 +64,7 @@ class Workbook(Table):
         self.path, self.encoding, self.separator = path, "utf-8", ""
         self.notes: list[Problem] = []
         self.headers: list[str] = []
+        self.stated_headers: list[str] = []
         self.comma_columns: list[int] = []
         self._file: io.BufferedReader | None = None
         check_size(path)
@@ -113,7 +114,7 @@ class Workbook(Table):
 
     def find_header(self, column_of: Any) -> None:
         """Set the header, which does not depend on the columns that are known."""
-        self.headers = [clean_value(value) for value in self._header]
+        self.headers = self.stated_headers = [clean_value(value) for value in self._header]
 
     def start(self) -> str:
         return ""
@@ -135,7 +136,7 @@ class Workbook(Table):
             elif len(cleaned) > width:
                 reason = f"the row has {len(cleaned)} columns, but the header has {width}"
                 yield Failure([Problem(line, "", reason)])
-            elif cleaned == self.headers:
+            elif cleaned == self.stated_headers:
                 yield Notice(Problem(line, "", "repeats the header row; skipped", "warning"))
             else:
                 cleaned += [""] * (width - len(cleaned))

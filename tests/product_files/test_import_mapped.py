@@ -6,7 +6,7 @@ import pytest
 
 from storefront.catalogue.models import Product
 from storefront.product_files.encodings import UnreadableFile
-from storefront.product_files.mapped.mapping import CONSTANTS, Mapping, from_toml, guessed_members
+from storefront.product_files.mapped.mapping import CONSTANTS, Mapping, from_toml, guessed_members, named
 from tests.catalogue.factories import make_product
 from tests.product_files.files import as_csv, errors, imported, warnings
 from tests.product_files.workbooks import workbook
@@ -176,3 +176,7 @@ def test_a_table_with_some_of_the_variants_leaves_the_others(shop, tmp_path, map
     imported(shop, table([*TEE[0][:2], "25", *TEE[0][3:]]), tmp_path, mapping=mapping, update=True)
     found = Product.objects.get(shop=shop).variants.order_by("sku").values_list("sku", "price", "is_active")
     assert list(found) == [("T-B", 22, True), ("T-R", 25, True)]
+
+
+def test_columns_of_the_same_header_have_numbers_and_those_without_one_their_place():
+    assert named(["A", "a", "", "A (2)", "A"]) == ["A", "a (3)", "column 3", "A (2)", "A (4)"]

@@ -150,6 +150,8 @@ class _Rows(ProductRows):
     def _variant(self, parsed: ParsedProduct, first: RowReader, row: RowReader, order: int) -> ParsedVariant:
         variant = new_variant(row, _options(row), order)
         self._fill(parsed, first, row, variant)
+        if row["price"] and row["price"] != first["price"] and row["price"] not in NOTHING:
+            row.refuse("price", "is not read in the row of a SKU; state it in a row of a Rule below")
         return variant
 
     def _fill(self, parsed: ParsedProduct, first: RowReader, row: RowReader, variant: ParsedVariant) -> None:
