@@ -70,8 +70,8 @@ _MEMBER_OF = {header: member for member, headers in _USUAL.items() for header in
 
 @dataclass(frozen=True)
 class Mapping:
-    """`columns` has the member of each header that is read, as `named` has it. `constants` are values of members without
-    a column."""
+    """`columns` has the member of each header that is read, as `named` has it. `constants` are values of members that
+    have no column."""
 
     columns: dict[str, str]
     constants: dict[str, str] = field(default_factory=dict)

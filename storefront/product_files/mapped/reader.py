@@ -80,9 +80,8 @@ class _Rows(ProductRows):
         if len(rows) == 1 and not variants[0][1].option_values:
             fill_simple(parsed, variants[0][1])
         else:
-            make_variable(parsed, variants, "option1_value")
             # A list, such as one of a supplier, can lack some.
-            parsed.variants_complete = False
+            make_variable(parsed, variants, "option1_value", is_complete=False)
         missing = [name for name in ("name", "price") if name not in self.columns]
         if missing:
             parsed.refusal_if_new = f"a new product needs a column that is its {' and one that is its '.join(missing)}"

@@ -99,9 +99,8 @@ class _Rows(ProductRows):
         else:
             differing = [name for name in OPTIONS if len({row[name] for row in rows}) > 1]
             made = [(row, self._variant(parsed, row, order, differing)) for order, row in enumerate(rows)]
-            make_variable(parsed, made, "color")
             # A feed leaves out what is not advertised.
-            parsed.variants_complete = False
+            make_variable(parsed, made, "color", is_complete=False)
         return parsed
 
     def _variant(self, parsed: ParsedProduct, row: RowReader, order: int, options: list[str]) -> ParsedVariant:

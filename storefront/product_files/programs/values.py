@@ -181,8 +181,11 @@ def new_variant(row: RowReader, values: dict[str, str], order: int) -> ParsedVar
     return ParsedVariant(row.line, values, {"name": name, "sort_order": order})
 
 
-def make_variable(parsed: ParsedProduct, rows: Sequence[tuple[RowReader, ParsedVariant]], column: str) -> None:
-    """Give the product its variants. Records a problem for two with the same options; `column` is that of options."""
+def make_variable(
+    parsed: ParsedProduct, rows: Sequence[tuple[RowReader, ParsedVariant]], column: str, *, is_complete: bool = True
+) -> None:
+    """Give the product its variants. Records a problem for two with the same options; `column` is that of options.
+    Where the file need not have all of them, an existing product keeps the others."""
     lines: dict[tuple, int] = {}
     for row, variant in rows:
         if not variant.option_values:
@@ -191,7 +194,7 @@ def make_variable(parsed: ParsedProduct, rows: Sequence[tuple[RowReader, ParsedV
             row.refuse(column, f"has the same options as the variant on line {lines[variant.key]}")
     variants = [variant for _, variant in rows]
     names = dict.fromkeys(name for variant in variants for name in variant.option_values)
-    parsed.variants, parsed.variants_complete = variants, True
+    parsed.variants, parsed.variants_complete = variants, is_complete
     parsed.fields |= {"type": Product.Type.VARIABLE, "track_inventory": False, "stock_qty": 0}
     parsed.if_new["attributes"] = [
         {"name": name, "values": [*dict.fromkeys(filter(None, values))], "variation": True}
@@ -202,7 +205,8 @@ def make_variable(parsed: ParsedProduct, rows: Sequence[tuple[RowReader, ParsedV
     if prices:
         # Lists sort by the cheapest variant's price.
         cheapest = min(prices, key=lambda each: each["price"])
-        parsed.fields |= {name: cheapest[name] for name in ("price", "compare_price") if name in cheapest}
+        stated = parsed.fields if is_complete else parsed.if_new
+        stated |= {name: cheapest[name] for name in ("price", "compare_price") if name in cheapest}
 
 
 def status_of_visible(value: str) -> Any:

@@ -57,3 +57,12 @@ def test_a_price_of_0_is_named(shop, tmp_path, name):
     report = imported(shop, BLANK[name].format(price="0.00"), tmp_path)
     header = "price" if name == "wix" else "Price"
     assert warnings(report) == [f"line 2, {header}: is 0; whoever orders it pays nothing"]
+
+
+@pytest.mark.parametrize(("price", "expected"), [("11", (11, 0)), ("10", (10, 0)), ("9", (9, 10))])
+@pytest.mark.parametrize("name", ["bigcommerce", "square"])
+def test_a_price_alone_ends_a_reduction_that_it_passes(shop, tmp_path, name, price, expected):
+    imported(shop, BLANK[name].format(price=8), tmp_path)
+    Product.objects.filter(shop=shop).update(compare_price=10)
+    imported(shop, BLANK[name].format(price=price), tmp_path, update=True)
+    assert Product.objects.values_list("price", "compare_price").get(shop=shop) == expected

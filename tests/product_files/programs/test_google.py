@@ -110,3 +110,10 @@ def test_a_feed_with_some_offers_of_a_group_keeps_the_others_and_their_options(s
         "T-L": (options["T-L"], 21, True),
     }
     assert options["T-R"] == {"Color": "Red", "Size": "M"}
+
+
+def test_the_list_price_follows_an_offer_that_the_feed_lacks(shop, tmp_path):
+    others = [row(id="T-L", title="Tee", item_group_id="T", color="Red", size="L", price="5 EUR")]
+    imported(shop, [*TEE, *others], tmp_path)
+    imported(shop, [TEE[0] | {"price": "19 EUR"}, TEE[1]], tmp_path, update=True)
+    assert Product.objects.get(shop=shop).price == 5
