@@ -87,7 +87,8 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
             if isinstance(group, Failure):
                 yield group
             else:
-                parsed = reader.product(group[0], [RowReader(columns, line, values) for line, values in group[1]])
+                rows = [RowReader(columns, line, values) for line, values in group[1]]
+                parsed = reader.product(rows[0]["handle"], rows)
                 if isinstance(parsed, ParsedProduct) and handles:
                     parsed.is_partial = handles.has_unknown_rows
                 yield parsed
