@@ -20,6 +20,7 @@ from storefront.catalogue.models import (
     Variant,
 )
 from storefront.catalogue.parsing import InvalidValue
+from storefront.kit.money import ZERO
 from storefront.product_files import patches
 from storefront.product_files.baselines import Baselines
 from storefront.product_files.cleared import Headers, header_of, warn_of_cleared
@@ -193,7 +194,11 @@ class _ProductUpdate(ListUpdates):
         and for a level that the row cannot have."""
         warn = partial(self._warn, line=line)
         fields = settle_level(fields, row, partial(warn, column=header_of("stock_qty", self.headers)))
-        return settled(fields, self.prices_at, row, warn)
+        fields = settled(fields, self.prices_at, row, warn)
+        if row is not None and patches.ends_reduction(fields, row):
+            warn("the price is not below the compare price any more; the sale ends")
+            fields = fields | {"compare_price": ZERO}
+        return fields
 
     def _warn(self, reason: str, line: int, column: str = "") -> None:
         self.warnings.append(Problem(line, column, reason, "warning"))

@@ -1,4 +1,4 @@
-"""Groups the rows of a Shopify file by handle, whatever its case, so that no product is imported without one of its rows.
+"""Groups the rows of a Shopify file by handle, whatever its case, so that no product lacks one of its rows.
 
 Where a row that cannot be read has a handle, its product is refused. Where it has none that is certain, it may be part
 of the product above it or of the one below: both are refused, and no other product of the file loses a variant or a

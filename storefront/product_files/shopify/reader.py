@@ -62,7 +62,10 @@ def recognises(columns: Collection[str | None]) -> bool:
     if "handle" not in columns:
         # No other program's, if all of its headers are known.
         return "sku" in columns and len(columns) > 1 and _OF_SKUS.issuperset(columns)
-    return any(name in columns for name in ("title", "option1 value", "price", "image", "sku"))
+    # Of other columns, all have to be known.
+    return any(name in columns for name in ("title", "option1 value", "price", "image", "sku")) or (
+        None not in columns and len(columns) > 1
+    )
 
 
 def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
@@ -326,7 +329,10 @@ class _Reader:
             if first[column]:
                 values = first.read(column, partial(values_of, type=metafield.type))
                 if values is None:
-                    parsed.warn(self.columns.header[column], "refers to something of the other shop; not imported")
+                    parsed.warn(
+                        self.columns.header[column],
+                        "refers to something of the other shop, or is data of an app; not imported",
+                    )
                     continue
             parsed.metafields.append(ParsedMetafield(metafield.key, metafield.name, values))
         attributes = merged(parsed.if_new.get("attributes", []), parsed.metafields)
