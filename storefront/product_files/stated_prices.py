@@ -12,6 +12,9 @@ from typing import Any
 from storefront.kit.money import ZERO
 from storefront.product_files.parsed_products import CompactPickle
 
+# Why a sale ends where its cell is empty, which a report has once.
+SALE_ENDS = "is empty; the sale ends; reported once"
+
 
 @dataclass(slots=True)
 class StatedPrices(CompactPickle):
@@ -43,7 +46,8 @@ class StatedPrices(CompactPickle):
             ends = self.ends
         reason = self._unfit(sale, regular, starts, ends, now)
         if runs and not is_new and (reason or sale is None):
-            reason = f"{reason}, and the earlier sale ends" if reason else "is empty; the sale ends"
+            ignored = reason.endswith("ignored")
+            reason = (f"{reason}; the earlier sale ends" if ignored else reason) or SALE_ENDS
         if reason or sale is None:
             sale = starts = ends = None
         if is_reduced or (regular is not None and row.compare_price > regular):

@@ -38,6 +38,7 @@ from storefront.product_files.parsed_products import (
 from storefront.product_files.references import References
 from storefront.product_files.sale_periods import STATED, settled
 from storefront.product_files.shopify import metafields
+from storefront.product_files.stated_prices import SALE_ENDS
 from storefront.product_files.stock_levels import settle_level
 from storefront.shops.models import Shop
 
@@ -192,7 +193,13 @@ class _ProductUpdate(ListUpdates):
     def _settled(self, fields: dict[str, Any], row: Any, line: int) -> dict[str, Any]:
         """The fields with the prices and the stock that hold for this row. Adds a warning for a sale that is left out,
         and for a level that the row cannot have."""
-        warn = partial(self._warn, line=line)
+
+        def warn(reason: str, column: str = "") -> None:
+            if reason == SALE_ENDS:
+                self.parsed.warn_once_if_updated(self.headers.get("sale price", ""), reason, line)
+            else:
+                self._warn(reason, line, column)
+
         fields = settle_level(fields, row, partial(warn, column=header_of("stock_qty", self.headers)))
         fields = settled(fields, self.prices_at, row, warn)
         if row is not None and patches.ends_reduction(fields, row):

@@ -26,13 +26,13 @@ def test_a_sale_at_0_is_refused(mug, tmp_path):
 @pytest.mark.parametrize(
     ("cell", "said"),
     [
-        ("", "is empty; the sale ends"),
-        ("15", "is not lower than the regular price; ignored, and the earlier sale ends"),
+        ("", ", Sale price: is empty; the sale ends; reported once"),
+        ("15", ": is not lower than the regular price; ignored; the earlier sale ends"),
     ],
 )
 def test_a_sale_that_ends_is_told(cell, said, mug, tmp_path):
     report = imported(mug, f"SKU,Sale price\nMUG,{cell}\n", tmp_path, update=True)
-    assert (prices(mug), warnings(report)) == (("12.00", "0.00"), [f"line 2: {said}"])
+    assert (prices(mug), warnings(report)) == (("12.00", "0.00"), [f"line 2{said}"])
 
 
 @pytest.mark.parametrize("content", ["Variant SKU,Variant Price\nMUG,13\n", as_lines({"sku": "MUG", "price": "13"})])

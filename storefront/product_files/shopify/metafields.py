@@ -33,7 +33,7 @@ _TEXTS = {"", "string", "single_line_text_field", "multi_line_text_field", "date
 _NUMBERS = {"integer", "number_integer", "number_decimal"}
 _MEASURES = {"dimension": "unit", "weight": "unit", "volume": "unit", "money": "currency_code"}
 _LIST = "list."
-_REFERENCE = "gid://"
+REFERENCE = "gid://"
 _BETWEEN = "; "
 
 
@@ -123,7 +123,7 @@ def values_of(cell: str, type: str = "") -> list[str] | None:
         return None
     kind = type.removeprefix(_LIST)
     values = [parsing.check_text(_value(item, kind)) for item in items]
-    return None if any(value.startswith(_REFERENCE) for value in values) else values
+    return None if any(value.startswith(REFERENCE) for value in values) else values
 
 
 def _items(cell: str, type: str) -> list[Any]:

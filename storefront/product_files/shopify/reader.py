@@ -37,7 +37,7 @@ from storefront.product_files.shopify.headers import column_of as column_of
 from storefront.product_files.shopify.headers import harmless_values as harmless_values
 from storefront.product_files.shopify.headers import refusal as refusal
 from storefront.product_files.shopify.headers import warnings as warnings
-from storefront.product_files.shopify.metafields import COLUMN, merged, metafield_of, renamed, values_of
+from storefront.product_files.shopify.metafields import COLUMN, REFERENCE, merged, metafield_of, renamed, values_of
 from storefront.product_files.stock_levels import read_level
 from storefront.shops.models import Shop
 
@@ -329,10 +329,9 @@ class _Reader:
             if first[column]:
                 values = first.read(column, partial(values_of, type=metafield.type))
                 if values is None:
-                    parsed.warn(
-                        self.columns.header[column],
-                        "refers to something of the other shop, or is data of an app; not imported",
-                    )
+                    refers = REFERENCE in first[column]
+                    what = "refers to something of the other shop" if refers else "is data of an app"
+                    parsed.warn(self.columns.header[column], f"{what}; not imported")
                     continue
             parsed.metafields.append(ParsedMetafield(metafield.key, metafield.name, values))
         attributes = merged(parsed.if_new.get("attributes", []), parsed.metafields)
