@@ -113,6 +113,11 @@ class OpenedFile:
         """Returns True if products can have ids of the program that wrote the file."""
         return self.format == "woocommerce"
 
+    @property
+    def has_keys(self) -> bool:
+        """Returns True if each product of the format has a key that this shop keeps, too, such as a handle."""
+        return self.format in ("woocommerce", "shopify", "matrixify", "native")
+
 
 def open_source(
     file: Path,

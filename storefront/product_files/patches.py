@@ -40,6 +40,13 @@ def check_type(parsed: ParsedProduct, existing: ExistingProduct) -> None:
         )
 
 
+def ends_reduction(fields: dict[str, Any], row: Any) -> bool:
+    """Returns True if a stated price ends the sale of the row, which is its compare price above the price."""
+    if "price" not in fields or "compare_price" in fields or row.sale_price is not None:
+        return False
+    return bool(row.price < row.compare_price <= fields["price"])
+
+
 def check_options(parsed: ParsedProduct, existing: ExistingProduct, rows: Sequence[Variant | None]) -> None:
     """Raise InvalidValue if variants have options that the file has no columns for: they would match none of its
     variants. `rows` are the existing variants that the parsed ones are. One that was found by its SKU can get other

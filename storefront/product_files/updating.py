@@ -20,6 +20,7 @@ from storefront.catalogue.models import (
     Variant,
 )
 from storefront.catalogue.parsing import InvalidValue
+from storefront.kit.money import ZERO
 from storefront.product_files import patches
 from storefront.product_files.baselines import Baselines
 from storefront.product_files.cleared import Headers, header_of, warn_of_cleared
@@ -37,6 +38,7 @@ from storefront.product_files.parsed_products import (
 from storefront.product_files.references import References
 from storefront.product_files.sale_periods import STATED, settled
 from storefront.product_files.shopify import metafields
+from storefront.product_files.stated_prices import SALE_ENDS
 from storefront.product_files.stock_levels import settle_level
 from storefront.shops.models import Shop
 
@@ -191,9 +193,19 @@ class _ProductUpdate(ListUpdates):
     def _settled(self, fields: dict[str, Any], row: Any, line: int) -> dict[str, Any]:
         """The fields with the prices and the stock that hold for this row. Adds a warning for a sale that is left out,
         and for a level that the row cannot have."""
-        warn = partial(self._warn, line=line)
+
+        def warn(reason: str, column: str = "") -> None:
+            if reason == SALE_ENDS:
+                self.parsed.warn_once_if_updated(self.headers.get("sale price", ""), reason, line)
+            else:
+                self._warn(reason, line, column)
+
         fields = settle_level(fields, row, partial(warn, column=header_of("stock_qty", self.headers)))
-        return settled(fields, self.prices_at, row, warn)
+        fields = settled(fields, self.prices_at, row, warn)
+        if row is not None and patches.ends_reduction(fields, row):
+            warn("the price is not below the compare price any more; the sale ends")
+            fields = fields | {"compare_price": ZERO}
+        return fields
 
     def _warn(self, reason: str, line: int, column: str = "") -> None:
         self.warnings.append(Problem(line, column, reason, "warning"))

@@ -37,7 +37,7 @@ from storefront.product_files.shopify.headers import column_of as column_of
 from storefront.product_files.shopify.headers import harmless_values as harmless_values
 from storefront.product_files.shopify.headers import refusal as refusal
 from storefront.product_files.shopify.headers import warnings as warnings
-from storefront.product_files.shopify.metafields import COLUMN, merged, metafield_of, renamed, values_of
+from storefront.product_files.shopify.metafields import COLUMN, REFERENCE, merged, metafield_of, renamed, values_of
 from storefront.product_files.stock_levels import read_level
 from storefront.shops.models import Shop
 
@@ -62,7 +62,10 @@ def recognises(columns: Collection[str | None]) -> bool:
     if "handle" not in columns:
         # No other program's, if all of its headers are known.
         return "sku" in columns and len(columns) > 1 and _OF_SKUS.issuperset(columns)
-    return any(name in columns for name in ("title", "option1 value", "price", "image", "sku"))
+    # Of other columns, all have to be known.
+    return any(name in columns for name in ("title", "option1 value", "price", "image", "sku")) or (
+        None not in columns and len(columns) > 1
+    )
 
 
 def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
@@ -87,7 +90,8 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
             if isinstance(group, Failure):
                 yield group
             else:
-                parsed = reader.product(group[0], [RowReader(columns, line, values) for line, values in group[1]])
+                rows = [RowReader(columns, line, values) for line, values in group[1]]
+                parsed = reader.product(rows[0]["handle"], rows)
                 if isinstance(parsed, ParsedProduct) and handles:
                     parsed.is_partial = handles.has_unknown_rows
                 yield parsed
@@ -325,7 +329,9 @@ class _Reader:
             if first[column]:
                 values = first.read(column, partial(values_of, type=metafield.type))
                 if values is None:
-                    parsed.warn(self.columns.header[column], "refers to something of the other shop; not imported")
+                    refers = REFERENCE in first[column]
+                    what = "refers to something of the other shop" if refers else "is data of an app"
+                    parsed.warn(self.columns.header[column], f"{what}; not imported")
                     continue
             parsed.metafields.append(ParsedMetafield(metafield.key, metafield.name, values))
         attributes = merged(parsed.if_new.get("attributes", []), parsed.metafields)
