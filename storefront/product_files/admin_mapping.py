@@ -18,6 +18,7 @@ from storefront.product_files.mapped.mapping import (
     WEIGHT_UNITS,
     Mapping,
     guessed_members,
+    named,
 )
 from storefront.product_files.mapped.samples import preview
 from storefront.product_files.models import ProductImport
@@ -53,12 +54,12 @@ class MappingForm(forms.Form):
 
     def __init__(self, sample: dict[str, Any], data: Any = None) -> None:
         super().__init__(data)
-        self.headers: list[str] = sample["headers"]
+        self.headers = named(sample["headers"])
         guessed = guessed_members(self.headers)
         for position, header in enumerate(self.headers):
             values = dict.fromkeys(row[1][position] for row in sample["rows"] if row[1][position])
             self.fields[f"column_{position}"] = forms.ChoiceField(
-                label=header or f"column {position + 1}",
+                label=header,
                 choices=[("", "Not imported"), *MEMBERS.items()],
                 initial=guessed.get(header, ""),
                 required=False,

@@ -69,6 +69,8 @@ class Table:
         self.size = path.stat().st_size
         self.separator = ","
         self.headers: list[str] = []
+        # The header row itself, where `headers` have other names.
+        self.stated_headers: list[str] = []
         # Positions of columns in which 1.234 and 1,234 are numbers with a decimal comma.
         self.comma_columns: list[int] = []
         self.header_line = self._header_end = 1
@@ -84,6 +86,7 @@ class Table:
         self.headers = splits[self.separator]
         while self.headers and not self.headers[-1]:
             self.headers.pop()
+        self.stated_headers = self.headers
         if len(self.headers) > MAX_COLUMNS:
             raise UnreadableFile(
                 f"The header row has {len(self.headers):,} columns; at most {MAX_COLUMNS:,} are allowed."
@@ -168,7 +171,7 @@ class Table:
             if not feed.overrun and (len(cleaned) == width or self._is_short(cleaned, feed)):
                 line = feed.consumed[0][0]
                 feed.accept()
-                if cleaned == self.headers:
+                if cleaned == self.stated_headers:
                     yield Notice(Problem(line, "", "repeats the header row; skipped", "warning"))
                 elif any(cleaned):
                     feed.is_unclear, feed.fewest_cells = False, min(feed.fewest_cells, len(cleaned))

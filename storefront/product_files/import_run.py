@@ -22,7 +22,7 @@ from storefront.product_files.joining import PendingVariants
 from storefront.product_files.journal import Journal, Kind, state_of
 from storefront.product_files.matching import Match, Matcher, link
 from storefront.product_files.new_rows import NewTables
-from storefront.product_files.outcomes import Outcome, Update, paired_updates, sort
+from storefront.product_files.outcomes import Outcome, Update, paired_updates, sort, states_variants_alone
 from storefront.product_files.parsed_products import Failure, Notice, ParsedProduct, Problem, ReadResult
 from storefront.product_files.references import References
 from storefront.product_files.related import PendingRelations, resolve_related
@@ -227,7 +227,9 @@ class ImportRun:
         report.skipped += len(outcome.skipped)
         report.conflicts += len(outcome.conflicts)
         self.pending.add(
-            (match.product.id, bool(match.variant), parsed) for parsed, match in outcome.pending if match.product
+            (match.product.id, bool(match.variant) or states_variants_alone(parsed), parsed)
+            for parsed, match in outcome.pending
+            if match.product
         )
         self._keep_related(outcome)
         for parsed in outcome.unreadable:

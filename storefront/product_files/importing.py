@@ -101,7 +101,8 @@ class _Matchers:
 
     def new(self, *, write: bool) -> Matcher:
         origin = self.source_of(write=write) if self.source_of else None
-        return Matcher(self.shop, origin, self.stack.enter_context(SeenProducts()), self.opened.skus)
+        seen = self.stack.enter_context(SeenProducts())
+        return Matcher(self.shop, origin, seen, self.opened.skus, has_keys=self.opened.has_keys)
 
 
 def _carry_out(

@@ -49,7 +49,7 @@ class PendingVariants(AbstractContextManager["PendingVariants"]):
 
 
 def _joined(id: int, rows: list[tuple[bool, ParsedProduct]]) -> Iterator[ParsedProduct | Failure]:
-    variants = [parsed.as_variant for is_variant, parsed in rows if is_variant and parsed.as_variant]
+    variants = [parsed.as_variant or parsed for is_variant, parsed in rows if is_variant]
     products = [parsed for is_variant, parsed in rows if not is_variant]
     problems = [problem for each in (*variants, *products) for problem in each.problems]
     if len(rows) > MAX_GROUP_ROWS:

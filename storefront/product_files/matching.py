@@ -7,6 +7,7 @@ The keys, the most reliable first:
 2. The slug, if the file states it.
 3. The SKU, if only one product of the shop and only one of the file has it.
 4. The name's slug, for a product that states nothing else. The names have to be the same too, ignoring case.
+5. The SKUs of its variants, if they are those of one product: `owners.py` decides what that means.
 
 A row that states neither a type nor a slug can also be a variant, by its id in the source or by its
 SKU. `variant_matching.py` decides which variant of its product a variant is.
@@ -15,19 +16,20 @@ Keys that contradict each other, or that fit several products, are a conflict: s
 changed, and the report names the products. No two products of a file are the same product of the shop.
 """
 
-import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db import connection
 
-from storefront.catalogue import rules
+from storefront.catalogue.models import Variant
 from storefront.kit.bulk_insert import BulkTable, allocate_ids
 from storefront.product_files.dialect import dialect
 from storefront.product_files.existing import Found
-from storefront.product_files.models import ExternalId
+from storefront.product_files.models import ExternalId, ExternalVariantId
+from storefront.product_files.owners import owner_of, skus_of
 from storefront.product_files.parsed_products import Keys, ParsedProduct
+from storefront.product_files.product_keys import agrees, described, is_named, looked_up_slug, slug_before
 from storefront.product_files.row_store import SeenProducts
 from storefront.product_files.sources import Source
 from storefront.product_files.variant_matching import (
@@ -73,6 +75,8 @@ class _Existing:
     # For rows that can be variants: the variants by the id in the source, and by SKU.
     variants_by_id: dict[int, FoundVariant] = field(default_factory=dict)
     variants_by_sku: dict[str, list[FoundVariant]] = field(default_factory=dict)
+    # Variants in `variants_by_sku` that have an id in the source.
+    variants_with_id: set[int] = field(default_factory=set)
     seen: dict[str, int] = field(default_factory=dict)
     lines: dict[int, tuple[int, bool]] = field(default_factory=dict)
     # The slugs of new products of the batch, each with its product's line.
@@ -81,12 +85,20 @@ class _Existing:
 
 class Matcher:
     """Matches the products of one import. `skus` reads all SKUs of the file's products, or of its variants, if they are
-    needed."""
+    needed. `has_keys` is True if the file's format has keys of its own, so that SKUs of variants never suffice."""
 
     def __init__(
-        self, shop: Shop, source: Source | None, seen: SeenProducts, skus: Callable[..., Iterable[str]]
+        self,
+        shop: Shop,
+        source: Source | None,
+        seen: SeenProducts,
+        skus: Callable[..., Iterable[str]],
+        *,
+        has_keys: bool = True,
     ) -> None:
-        self.shop, self.source, self.seen, self._skus = shop, source, seen, skus
+        self.shop, self.source, self.seen, self._skus, self.has_keys = shop, source, seen, skus, has_keys
+        # Those that the import itself creates are no other products' keys.
+        self._had_variants = Variant.objects.filter(shop=shop).exists()
         self._has_counted_skus = self._has_counted_variants = False
 
     def match(self, products: Sequence[ParsedProduct]) -> list[Match]:
@@ -120,28 +132,46 @@ class Matcher:
         if self.source and ids:
             existing.by_id = self._by_id(ids)
         keys = [parsed.keys for parsed in products]
-        slugs = {slug for parsed in products if (slug := _looked_up_slug(parsed))}
-        slugs |= {_slug_before(slug) for slug in slugs if slug.isdigit()}
+        slugs = {slug for parsed in products if (slug := looked_up_slug(parsed))}
+        slugs |= {slug_before(slug) for slug in slugs if slug.isdigit()} | {slug.casefold() for slug in slugs}
         existing.by_slug = dict(products_by(self.shop, "slug", slugs))
         for sku, found in products_by(self.shop, "sku", {each.sku for each in keys if each.sku}):
             existing.by_sku.setdefault(sku, []).append(found)
         for same in existing.by_sku.values():
             same.sort()
+        self._find_variants(products, existing)
+        owners = {each.product.id for same in existing.variants_by_sku.values() for each in same}
         named = {found.id for same in existing.by_sku.values() for found in same}
-        if self.source and ids and named:
-            linked = ExternalId.objects.filter(source=self.source.pk, product__in=named)
-            existing.with_id = named if self.source.is_own else set(linked.values_list("product_id", flat=True))
+        if self.source and ids and (named or owners):
+            linked = ExternalId.objects.filter(source=self.source.pk, product__in=named | owners)
+            existing.with_id = (
+                named | owners if self.source.is_own else set(linked.values_list("product_id", flat=True))
+            )
         own_ids = {each.product_id for each in keys if each.product_id}
         existing.by_product_id = dict(products_by(self.shop, "id", own_ids))
-        self._find_variants([parsed.keys for parsed in products if parsed.as_variant], existing)
         candidates = named | {found.id for found in (*existing.by_id.values(), *existing.by_slug.values())} | own_ids
-        existing.lines = self.seen.products(candidates)
+        existing.lines = self.seen.products(candidates | owners)
         return existing
 
-    def _find_variants(self, keys: Sequence[Keys], existing: _Existing) -> None:
+    def _find_variants(self, products: Sequence[ParsedProduct], existing: _Existing) -> None:
+        """Look up the variants that rows can be, and those whose SKUs products without another key have."""
+        if not self._had_variants:
+            return
+        keys = [parsed.keys for parsed in products if parsed.as_variant]
         ids = {each.external_id for each in keys if each.external_id}
         existing.variants_by_id = variants_by_id(self.shop, self.source, ids)
-        existing.variants_by_sku = variants_by_sku(self.shop, {each.sku for each in keys if each.sku})
+        skus = {each.sku for each in keys if each.sku}
+        skus.update(*(skus_of(parsed) for parsed in products if not self._has_key(parsed.keys, existing)))
+        existing.variants_by_sku = found = variants_by_sku(self.shop, skus)
+        if ids and found and self.source:
+            variants = [each.id for same in found.values() for each in same]
+            linked = ExternalVariantId.objects.filter(source=self.source.pk, variant__in=variants)
+            existing.variants_with_id = set(linked.values_list("variant_id", flat=True))
+
+    def _has_key(self, keys: Keys, existing: _Existing) -> bool:
+        """Returns True if a key of a product is known."""
+        is_found = keys.external_id in existing.by_id or keys.slug in existing.by_slug or keys.sku in existing.by_sku
+        return is_found or bool(keys.product_id)
 
     def _by_id(self, ids: set[int]) -> dict[int, Found]:
         assert self.source
@@ -160,7 +190,7 @@ class Matcher:
             return match
         for key in own_keys:
             if line := existing.seen.get(key):
-                return Match(conflict=f"the product on line {line} has the same {_described(key)}")
+                return Match(conflict=f"the product on line {line} has the same {described(key)}")
         match = self._by_keys(parsed, existing)
         if match.product and (line := existing.lines.get(match.product.id, (0, False))[0]):
             return Match(conflict=f"is {match.product}, as is the product on line {line}")
@@ -190,9 +220,37 @@ class Matcher:
                 stated = f"ID {keys.external_id}" if by_id else f"slug {keys.slug}"
                 return Match(conflict=f"{stated} is {found}, but SKU {keys.sku} is {named[0]}")
             return Match(found)
-        if named:
-            return self._by_sku(parsed, named, existing)
-        return self._by_name(parsed, existing)
+        match = self._by_sku(parsed, named, existing) if named else self._by_name(parsed, existing)
+        return self._by_variants(parsed, existing) if match is NEW else match
+
+    def _by_variants(self, parsed: ParsedProduct, existing: _Existing) -> Match:
+        """The match of a product that would be new, by the SKUs of its variants."""
+        if self.has_keys and parsed.refusal_if_new:
+            return NEW
+        # Products of the file can share SKUs.
+        found = {
+            sku: others
+            for sku in skus_of(parsed)
+            if (same := existing.variants_by_sku.get(sku))
+            and (others := [each for each in same if not existing.lines.get(each.product.id, (0, False))[1]])
+        }
+        if self._is_certain(parsed.keys):
+            # In a source that is certain, an unknown id is a new product.
+            found = {
+                sku: same
+                for sku, same in found.items()
+                if any(each.product.id not in existing.with_id for each in same)
+            }
+        if not found:
+            return NEW
+        owner = owner_of(parsed, found)
+        if owner and not self.has_keys:
+            return Match(owner)
+        sku, (variant, *_) = next(iter(found.items()))
+        return Match(conflict=f"SKU {sku} is {variant}; state that product's own ID, slug or SKU")
+
+    def _is_certain(self, keys: Keys) -> bool:
+        return bool(keys.external_id and self.source and (self.source.is_named or self.source.is_stated))
 
     def _as_variant(self, parsed: ParsedProduct, existing: _Existing) -> Match | None:
         """The match of a row that can be a product or a variant, if its ID or SKU is that of a variant."""
@@ -203,11 +261,13 @@ class Matcher:
         variants = existing.variants_by_sku.get(keys.sku, [])
         if by_id:
             return self._by_variant_id(keys, by_id, product, [*products, *variants])
-        if product or not variants or any(_is_named(each, keys) for each in products):
+        if product or not variants or any(is_named(each, keys) for each in products):
             return None
         if products or len(variants) > 1:
             same = [*map(str, products), *map(str, variants)]
             return Match(conflict=f"SKU {keys.sku} is that of {' and of '.join(same[:3])}")
+        if keys.external_id and variants[0].id in existing.variants_with_id:
+            return Match(conflict=f"SKU {keys.sku} is {variants[0]}, which has another ID{ANOTHER_SOURCE}")
         return Match(variants[0].product, variant=variants[0])
 
     def _by_variant_id(
@@ -229,12 +289,15 @@ class Matcher:
         also the one with that slug, if its SKU or name agrees."""
         slug = parsed.keys.slug
         found = existing.by_slug.get(slug)
+        if found is None and (folded := existing.by_slug.get(slug.casefold())):
+            # Products of one file can differ by case alone.
+            found = None if existing.lines.get(folded.id, (0, False))[1] else folded
         if found or not slug.isdigit():
             return found
-        before = existing.by_slug.get(_slug_before(slug))
+        before = existing.by_slug.get(slug_before(slug))
         if before is None or before.id in existing.lines:
             return None
-        return before if _agrees(replace(parsed.keys, slug=""), before) else None
+        return before if agrees(replace(parsed.keys, slug=""), before) else None
 
     def repeats_variant(self, sku: str) -> bool:
         """Returns True if several variants of the file have the SKU."""
@@ -244,11 +307,11 @@ class Matcher:
         return self.seen.is_repeated(f"variant {sku}")
 
     def _by_name(self, parsed: ParsedProduct, existing: _Existing) -> Match:
-        slug = _looked_up_slug(parsed)
+        slug = looked_up_slug(parsed)
         if not slug:
             return NEW
         if other := existing.by_slug.get(slug):
-            if _is_named(other, parsed.keys):
+            if is_named(other, parsed.keys):
                 return Match(other)
             return Match(conflict=f"the slug of its name is that of {other}; state a slug or an SKU")
         if line := existing.new_slugs.get(slug):
@@ -261,11 +324,11 @@ class Matcher:
         original."""
         assert self.source
         keys = parsed.keys
-        return self.source.is_named or not (keys.slug or keys.sku or keys.name) or _agrees(keys, found)
+        return self.source.is_named or not (keys.slug or keys.sku or keys.name) or agrees(keys, found)
 
     def _by_sku(self, parsed: ParsedProduct, named: list[Found], existing: _Existing) -> Match:
         keys = parsed.keys
-        if keys.external_id and self.source and (self.source.is_named or self.source.is_stated):
+        if self._is_certain(keys):
             # In a source that is certain, an unknown id is a new product, even if it shares the SKU of others.
             named = [each for each in named if each.id not in existing.with_id]
         if not named:
@@ -307,44 +370,6 @@ class Matcher:
             existing.lines.setdefault(match.product.id, (parsed.line, False))
         else:
             existing.new_slugs.setdefault(parsed.slug, parsed.line)
-
-
-def _described(key: str) -> str:
-    """A key of `_own_keys` on one line."""
-    return key.replace("\n", ", ")
-
-
-def _looked_up_slug(parsed: ParsedProduct) -> str:
-    """The slug by which the product is looked up: the stated one, or that of its name if it states no key."""
-    keys = parsed.keys
-    if keys.slug or keys.external_id or keys.sku or not keys.name:
-        return keys.slug
-    return _slug_of_name(keys)
-
-
-def _slug_before(digits: str) -> str:
-    return f"product-{digits}"
-
-
-def _slug_of_name(keys: Keys) -> str:
-    return rules.slug_of(keys.name, fallback="product")
-
-
-def _is_named(found: Found, keys: Keys) -> bool:
-    return bool(keys.name) and _folded(keys.name) == _folded(found.name)
-
-
-def _folded(name: str) -> str:
-    # A file from a Mac may have accents as separate characters.
-    return unicodedata.normalize("NFC", name).casefold()
-
-
-def _agrees(keys: Keys, found: Found) -> bool:
-    if keys.sku and keys.sku == found.sku:
-        return True
-    if keys.slug:
-        return keys.slug == found.slug
-    return _is_named(found, keys) or (bool(keys.name) and found.slug == _slug_of_name(keys))
 
 
 def link(source: Source, ids: Sequence[tuple[int, int]]) -> None:

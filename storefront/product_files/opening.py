@@ -11,7 +11,7 @@ from typing import Protocol
 
 from storefront.product_files.cleared import Headers
 from storefront.product_files.csv_reading import Table, UnreadableFile
-from storefront.product_files.mapped.mapping import Mapping
+from storefront.product_files.mapped.mapping import Mapping, named
 from storefront.product_files.mapped.reader import MappedFormat
 from storefront.product_files.native import reader as native_reader
 from storefront.product_files.parsed_products import Problem, ReadResult
@@ -113,6 +113,11 @@ class OpenedFile:
         """Returns True if products can have ids of the program that wrote the file."""
         return self.format == "woocommerce"
 
+    @property
+    def has_keys(self) -> bool:
+        """Returns True if each product of the format has a key that this shop keeps, too, such as a handle."""
+        return self.format in ("woocommerce", "shopify", "matrixify", "native")
+
 
 def open_source(
     file: Path,
@@ -154,6 +159,7 @@ def open_mapped(table: Table, mapping: Mapping, *, shop: Shop, now: datetime) ->
     """Open a table by the mapping of its columns. Raises UnreadableFile if the mapping does not fit the table."""
     reader = MappedFormat(mapping)
     table.find_header(reader.column_of)
+    table.headers = named(table.headers)
     if problems := mapping.problems(table.headers):
         raise UnreadableFile(f"The mapping does not fit: {'; '.join(problems)}.")
     return _opened(table, MAPPED, reader, shop=shop, now=now)

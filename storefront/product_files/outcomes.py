@@ -133,7 +133,12 @@ def waits(parsed: ParsedProduct, match: Match) -> bool:
     assert match.product
     if parsed.keys.product_id or match.product.type != Product.Type.VARIABLE:
         return False
-    if match.variant:
+    if match.variant or states_variants_alone(parsed):
         return True
     is_own_row = parsed.as_variant is not None or parsed.fields.get("type") == Product.Type.VARIABLE
     return is_own_row and not parsed.variants
+
+
+def states_variants_alone(parsed: ParsedProduct) -> bool:
+    """Returns True for rows of variants whose product has no row: single rows can be variants of it, too."""
+    return bool(parsed.variants and parsed.refusal_if_new) and parsed.as_variant is None and not parsed.fields

@@ -101,7 +101,8 @@ class ParsedVariant(CompactPickle):
 
     `states_options` is False if the file has no option values for it, as in a list of SKUs and prices. `if_new` are
     fields that only a new variant gets, where `fields` lack them. `any_value` is the value that the file's format
-    has for a variant that fits any value, if it has one.
+    has for a variant that fits any value, if it has one. `shared_values` are those that all of the file's variants of
+    the product have alike: option values only where the shop's variants have these options.
     """
 
     line: int
@@ -114,6 +115,7 @@ class ParsedVariant(CompactPickle):
     states_options: bool = True
     if_new: dict[str, Any] = field(default_factory=dict)
     any_value: str = ""
+    shared_values: dict[str, str] = field(default_factory=dict)
 
     @property
     def new_fields(self) -> dict[str, Any]:
@@ -257,6 +259,8 @@ class ParsedProduct(CompactPickle):
     categories_are_partial: bool = False
     # The names of options, if variants can have more of them than the file has columns for.
     only_options: frozenset[str] | None = None
+    # True if the file states the product's type beyond doubt, so that it counts also where variants stop selling.
+    settles_type: bool = False
     refusal_if_new: str = ""
     as_variant: "ParsedProduct | None" = None
     if_variable: "ParsedProduct | None" = None

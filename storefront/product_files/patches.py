@@ -17,22 +17,64 @@ from storefront.product_files.parsed_products import ParsedProduct
 _WATCHED = {*COLUMNS, "is_active"}
 
 
-def check_options(parsed: ParsedProduct, existing: ExistingProduct) -> None:
+def takes_variants_away(parsed: ParsedProduct, existing: ExistingProduct) -> bool:
+    """Returns True if the file states a type without variants for a product that sells some."""
+    is_without = parsed.variants is None and parsed.fields.get("type", Product.Type.VARIABLE) != Product.Type.VARIABLE
+    return is_without and any(variant.is_active for variant in existing.variants)
+
+
+def check_type(parsed: ParsedProduct, existing: ExistingProduct) -> None:
+    """Raise InvalidValue if the product would lose its variants, or its own price, only because rows of the file were
+    left out."""
+    if parsed.settles_type:
+        return
+    if takes_variants_away(parsed, existing):
+        raise InvalidValue(
+            f"the product {existing.product.slug} has variants, and the file has it as one without; it stays as it is"
+        )
+    is_variable = existing.product.type == Product.Type.VARIABLE
+    if parsed.fields.get("type") == Product.Type.VARIABLE and not is_variable and not parsed.variants:
+        raise InvalidValue(
+            f"the product {existing.product.slug} has no variants, and the file has it as one with variants, but none "
+            "of them; it stays as it is"
+        )
+
+
+def ends_reduction(fields: dict[str, Any], row: Any) -> bool:
+    """Returns True if a stated price ends the sale of the row, which is its compare price above the price."""
+    if "price" not in fields or "compare_price" in fields or row.sale_price is not None:
+        return False
+    return bool(row.price < row.compare_price <= fields["price"])
+
+
+def check_options(parsed: ParsedProduct, existing: ExistingProduct, rows: Sequence[Variant | None]) -> None:
     """Raise InvalidValue if variants have options that the file has no columns for: they would match none of its
-    variants."""
+    variants. `rows` are the existing variants that the parsed ones are. One that was found by its SKU can get other
+    options, but not fewer."""
     if parsed.only_options is None:
         return
-    active = (variant.option_values for variant in existing.variants if variant.is_active)
+    renamed = {
+        row.pk
+        for row, each in zip(rows, parsed.variants or (), strict=True)
+        if row and len(each.option_values) >= len(row.option_values)
+    }
+    active = (each.option_values for each in existing.variants if each.is_active and each.pk not in renamed)
     if more := sorted({name for values in active for name in values} - parsed.only_options):
         raise InvalidValue(f"its variants have the option {more[0]}, for which the file has no columns")
 
 
 def merged_attributes(
-    parsed: ParsedProduct, existing: ExistingProduct, stated: list[dict[str, Any]]
+    parsed: ParsedProduct,
+    existing: ExistingProduct,
+    rows: Sequence[Variant | None],
+    stated: list[dict[str, Any]],
 ) -> list[dict[str, Any]]:
-    """The stated attributes, with those that the file has no columns for. Those that variants are chosen by stay
-    marked, also if the file lacks these variants."""
+    """The stated attributes, with those that the file has no columns for. Those that variants are chosen by stay, and
+    stay marked, also if the file lacks these variants. `rows` are the existing variants that the parsed ones are."""
     chosen = {name for variant in existing.variants for name in variant.option_values}
+    pairs = zip(rows, parsed.variants or (), strict=True)
+    after = {row.pk: each.option_values for row, each in pairs if row and each.states_options}
+    kept = {name for row in existing.variants for name in after.get(row.pk, row.option_values)}
     unnamed = {item["name"].casefold(): item for item in stated}
     merged = []
     for item in existing.product.attributes:
@@ -40,7 +82,7 @@ def merged_attributes(
         if new is not None:
             marked = {"variation": True} if item.get("variation") and item["name"] in chosen else {}
             merged.append(item | new | marked)
-        elif parsed.attributes_are_partial:
+        elif parsed.attributes_are_partial or item["name"] in kept:
             merged.append(item)
     return merged + list(unnamed.values())
 

@@ -26,6 +26,8 @@ class RowStore(AbstractContextManager["RowStore"]):
         self._database = temporary_database(
             "CREATE TABLE row (grouping TEXT NOT NULL, line INTEGER NOT NULL, content TEXT NOT NULL);"
             "CREATE TABLE alias (name TEXT PRIMARY KEY, grouping TEXT NOT NULL) WITHOUT ROWID;"
+            "CREATE TABLE claim (name TEXT NOT NULL, grouping TEXT NOT NULL, owner TEXT NOT NULL,"
+            " line INTEGER NOT NULL);"
             "CREATE TABLE mention (name TEXT NOT NULL, line INTEGER NOT NULL, content TEXT NOT NULL);"
         )
         self._pending: list[tuple[str, int, str]] = []
@@ -55,10 +57,33 @@ class RowStore(AbstractContextManager["RowStore"]):
         """Make rows added under `name` belong to `group`. If a name has an alias already, it stays."""
         self._database.execute("INSERT OR IGNORE INTO alias VALUES (?, ?)", (name, group))
 
+    def claim(self, name: str, group: str, owner: str, line: int) -> None:
+        """As `alias`, for a name that several owners can have: then rows added under it are refused with the groups of
+        all of them, since they could belong to any."""
+        self._database.execute("INSERT INTO claim VALUES (?, ?, ?, ?)", (name, group, owner, line))
+        self.alias(name, group)
+
+    def _refuse_ambiguous(self) -> None:
+        claims = self._database.execute(
+            "SELECT name, grouping, line FROM claim WHERE name IN (SELECT name FROM claim GROUP BY name"
+            " HAVING count(DISTINCT owner) > 1) AND name IN (SELECT grouping FROM row) ORDER BY name, line"
+        ).fetchall()
+        for name, same in groupby(claims, key=lambda claim: claim[0]):
+            groups = [(group, line) for _, group, line in same]
+            owners = f"lines {groups[0][1]} and {groups[1][1]} are both {name.partition(':')[2][:100]}"
+            under = self._database.execute("SELECT line FROM row WHERE grouping = ?", (name,)).fetchall()
+            for (line,) in under:
+                self.refuse(groups[0][0], [Problem(line, "", f"its parent is not certain: {owners}")])
+            for group, line in groups:
+                reason = f"is not imported, since {owners}, which line {under[0][0]} names as its parent"
+                self.refuse(group, [Problem(line, "", reason)])
+        self._flush()
+
     def groups(self) -> Iterator[tuple[str, list[GroupRow]] | Failure]:
         """Every group with its rows, by line; groups in the order of their first lines. A Failure for a group that is
         too large, or refused."""
         self._flush()
+        self._refuse_ambiguous()
         self._database.execute(
             "INSERT INTO row SELECT DISTINCT coalesce(alias.grouping, mention.name), line, content "
             "FROM mention LEFT JOIN alias ON alias.name = mention.name "

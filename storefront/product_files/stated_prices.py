@@ -12,6 +12,9 @@ from typing import Any
 from storefront.kit.money import ZERO
 from storefront.product_files.parsed_products import CompactPickle
 
+# Why a sale ends where its cell is empty, which a report has once.
+SALE_ENDS = "is empty; the sale ends; reported once"
+
 
 @dataclass(slots=True)
 class StatedPrices(CompactPickle):
@@ -27,12 +30,13 @@ class StatedPrices(CompactPickle):
 
     def apply(self, row: Any, *, is_new: bool, now: datetime) -> str:
         """Set the prices of a product or variant, whose sale price does not hold, in memory. Returns the reason why a
-        sale is left out, empty if it is not."""
+        sale is left out, or why one ends, empty if none is."""
         # A sale without dates: the price, with the regular one as compare price.
         is_reduced = row.sale_price is None and row.compare_price > row.price
         regular = self.regular
         if regular is None and not is_new:
             regular = row.compare_price if is_reduced else row.price
+        runs = is_reduced or (row.sale_price is not None and (row.sale_until is None or row.sale_until > now))
         sale, starts, ends = row.price if is_reduced else row.sale_price, row.sale_from, row.sale_until
         if "sale price" in self.columns:
             sale = self.sale
@@ -41,6 +45,9 @@ class StatedPrices(CompactPickle):
         if "sale ends" in self.columns:
             ends = self.ends
         reason = self._unfit(sale, regular, starts, ends, now)
+        if runs and not is_new and (reason or sale is None):
+            ignored = reason.endswith("ignored")
+            reason = (f"{reason}; the earlier sale ends" if ignored else reason) or SALE_ENDS
         if reason or sale is None:
             sale = starts = ends = None
         if is_reduced or (regular is not None and row.compare_price > regular):

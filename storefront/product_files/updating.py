@@ -5,46 +5,43 @@ complete list lacks are deactivated, not deleted, since carts and orders may ref
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from storefront.catalogue import children, events, records, rules, search_index
+from storefront.catalogue import events, records, rules, search_index
 from storefront.catalogue.dated.plans import Plan, plan_of
 from storefront.catalogue.dated.sale_periods import columns_to_write
 from storefront.catalogue.models import (
     BundleItem,
     Media,
-    Option,
-    OptionValue,
     Product,
-    ProductCategory,
     Variant,
 )
 from storefront.catalogue.parsing import InvalidValue
+from storefront.kit.money import ZERO
 from storefront.product_files import patches
 from storefront.product_files.baselines import Baselines
 from storefront.product_files.cleared import Headers, header_of, warn_of_cleared
 from storefront.product_files.creating import bundle_item_row
 from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.impact import Effect, effect_of
+from storefront.product_files.list_updates import Changes, ListUpdates
 from storefront.product_files.new_rows import all_pictures
 from storefront.product_files.parsed_products import (
-    CategoryPath,
     ParsedMedia,
-    ParsedOption,
     ParsedProduct,
     ParsedVariant,
+    Problem,
 )
 from storefront.product_files.references import References
 from storefront.product_files.sale_periods import STATED, settled
 from storefront.product_files.shopify import metafields
+from storefront.product_files.stated_prices import SALE_ENDS
 from storefront.product_files.stock_levels import settle_level
 from storefront.shops.models import Shop
 
-Changes = dict[str, list[Any]]
 # Columns that are part of search texts, and the brand.
 SEARCHED = {"name", "description", "sku", "tags", "attributes", "brand"}
 
@@ -79,6 +76,8 @@ def update_product(
         differing = baselines.differing(parsed, existing, variant_rows)
         updating = _ProductUpdate(shop, existing, differing, variant_rows, references, headers, now, prices_at)
         updating.compare()
+        # Those of this comparison alone; a product that waited in the spool has them already.
+        parsed.warnings += [each for each in updating.warnings if each not in parsed.warnings]
         warn_of_cleared(differing, variant_rows, updating.assignments, updating.plans, headers)
     if effects is not None and updating.changes:
         effects.append(effect_of(existing, updating.assignments, updating.plans.media, parsed.line))
@@ -91,7 +90,7 @@ def update_product(
     return updating.changes
 
 
-class _ProductUpdate:
+class _ProductUpdate(ListUpdates):
     """The differences between one product and its parsed product, and the plans that write them."""
 
     def __init__(
@@ -105,16 +104,12 @@ class _ProductUpdate:
         now: datetime,
         prices_at: datetime,
     ) -> None:
-        self.variant_rows, self.headers = variant_rows, headers
-        self.shop, self.existing, self.product, self.parsed = shop, existing, existing.product, parsed
-        self.references, self.now, self.prices_at = references, now, prices_at
-        self.changes: Changes = {}
-        # Values to set in existing rows, as (row, attribute, value). Comparing changes nothing.
-        self.assignments: list[tuple[Any, str, Any]] = []
+        super().__init__(existing, parsed, references, now)
+        self.shop, self.variant_rows, self.headers, self.prices_at = shop, variant_rows, headers, prices_at
         self.columns: set[str] = set()
+        self.warnings: list[Problem] = []
         # The product's attributes as they become.
         self.attributes = existing.product.attributes
-        self.plans = children.Plans()
         # The product's pictures by URL, including new ones. A fetched picture has two URLs: the address that it was
         # imported with, which the same file names again, and its own, which an export of the shop names.
         self.images: dict[str, Media] = {}
@@ -123,25 +118,25 @@ class _ProductUpdate:
 
     def compare(self) -> None:
         parsed, product = self.parsed, self.product
-        has_variants = any(variant.is_active for variant in self.existing.variants)
+        patches.check_type(parsed, self.existing)
         if parsed.refusal_if_new and parsed.variants and product.type != Product.Type.VARIABLE:
             raise InvalidValue(f"the product {product.slug} has no variations")
-        patches.check_options(parsed, self.existing)
+        patches.check_options(parsed, self.existing, self.variant_rows)
         self._fields()
         self._media()
         if parsed.variants is not None:
             self._variants(parsed.variants)
-        elif has_variants and parsed.fields.get("type", Product.Type.VARIABLE) != Product.Type.VARIABLE:
+        elif patches.takes_variants_away(parsed, self.existing):
             if parsed.is_partial:
                 raise InvalidValue("its variants may be among the rows of the file that cannot be read")
-            self.plans.variants = Plan(self._deactivated(self.existing.variants))
+            self.plans.variants = Plan(self._switched_off(self.existing.variants))
         self._follow_variants()
         if parsed.options is not None:
-            self._options(parsed.options)
+            self.update_options(parsed.options)
         if parsed.categories is not None:
-            self._categories(parsed.categories)
+            self.update_categories(parsed.categories)
         if parsed.bundle_items is not None:
-            self._bundle()
+            self.update_bundle_items()
 
     def write(self) -> None:
         for row, name, value in self.assignments:
@@ -160,24 +155,13 @@ class _ProductUpdate:
         if self.columns & SEARCHED or self.plans.variants is not None:
             search_index.write_text(product)
 
-    def _set(self, row: Any, fields: dict[str, Any], path: str = "") -> list[str]:
-        """Record the fields that differ, to be set when writing; returns the changed columns."""
-        changed = []
-        for name, value in fields.items():
-            before = getattr(row, name)
-            if before != value:
-                self.changes[f"{path}{name}"] = [before, value]
-                self.assignments.append((row, name, value))
-                changed.append(name)
-        return changed
-
     def _fields(self) -> None:
         fields = self._settled(self._without_prices_of_variants(), self.product, self.parsed.line)
         if "attributes" in fields and self.parsed.merges_attributes:
-            merged = patches.merged_attributes(self.parsed, self.existing, fields["attributes"])
+            merged = patches.merged_attributes(self.parsed, self.existing, self.variant_rows, fields["attributes"])
             fields = fields | {"attributes": merged}
         self.attributes = fields.get("attributes", self.attributes)
-        self.columns.update(self._set(self.product, fields))
+        self.columns.update(self.set(self.product, fields))
         for kind, name in self.parsed.related_names.items():
             row = getattr(self.product, kind)
             before = row.name if row else None
@@ -194,7 +178,7 @@ class _ProductUpdate:
         if problems and attributes != self.product.attributes:
             raise InvalidValue(f"attributes: {problems['attributes'][0]}")
         self.attributes = attributes
-        self.columns.update(self._set(self.product, {"attributes": attributes}))
+        self.columns.update(self.set(self.product, {"attributes": attributes}))
 
     def _without_prices_of_variants(self) -> dict[str, Any]:
         """The fields without prices of a row that is one product, if the shop's has variants, which have their own."""
@@ -211,12 +195,20 @@ class _ProductUpdate:
         and for a level that the row cannot have."""
 
         def warn(reason: str, column: str = "") -> None:
-            # A product is compared twice.
-            if all(each.line != line or each.reason != reason for each in self.parsed.warnings):
-                self.parsed.warn(column, reason, line)
+            if reason == SALE_ENDS:
+                self.parsed.warn_once_if_updated(self.headers.get("sale price", ""), reason, line)
+            else:
+                self._warn(reason, line, column)
 
         fields = settle_level(fields, row, partial(warn, column=header_of("stock_qty", self.headers)))
-        return settled(fields, self.prices_at, row, warn)
+        fields = settled(fields, self.prices_at, row, warn)
+        if row is not None and patches.ends_reduction(fields, row):
+            warn("the price is not below the compare price any more; the sale ends")
+            fields = fields | {"compare_price": ZERO}
+        return fields
+
+    def _warn(self, reason: str, line: int, column: str = "") -> None:
+        self.warnings.append(Problem(line, column, reason, "warning"))
 
     def _follow_variants(self) -> None:
         """Keep the price that lists sort by that of the cheapest variant, if a price or the choice of variants changes,
@@ -226,7 +218,7 @@ class _ProductUpdate:
         if plan is not None and type == Product.Type.VARIABLE and "price" not in self.parsed.fields:
             new = [row for row, _ in plan.writes if row.pk is None]
             prices = patches.list_prices(product, self.existing.variants, new, self.assignments, self.prices_at)
-            self.columns.update(self._set(product, prices))
+            self.columns.update(self.set(product, prices))
 
     def _media(self) -> None:
         # Equal content is stored once, so several pictures can have the same URL.
@@ -247,7 +239,7 @@ class _ProductUpdate:
             path, fields = f"media {picture.url}", {"sort_order": order} if is_complete else {}
             fields |= picture.fields
             if row is not None:
-                return row, self._set(row, fields, f"{path} ")
+                return row, self.set(row, fields, f"{path} ")
             self.changes[path] = [None, "added"]
             fields = {"sort_order": len(existing) + len(self.new_media)} | fields
             row = Media(shop=self.shop, product=self.product, source_url=picture.url, **fields)
@@ -261,7 +253,7 @@ class _ProductUpdate:
         ]
         self.plans.media = plan = plan_of(existing, wanted, put)
         if is_complete:
-            self._record_removed(plan, "media")
+            self.record_removed(plan, "media")
         else:
             plan.deletes = []
 
@@ -275,7 +267,7 @@ class _ProductUpdate:
         rows = [row for row, _ in plan.writes]
         if self.parsed.variants_complete and not self.parsed.is_partial:
             named = {row.pk for row in self.variant_rows if row}
-            plan.writes += self._deactivated(row for row in self.existing.variants if row.pk not in named)
+            plan.writes += self._switched_off([row for row in self.existing.variants if row.pk not in named])
         default = next((row for row, each in zip(rows[::-1], wanted[::-1], strict=True) if each.is_default), None)
         if default is not None or self.parsed.states_default:
             self._choose_default(default)
@@ -287,12 +279,12 @@ class _ProductUpdate:
         fields = self._settled(wanted.fields, row, wanted.line)
         if wanted.states_options:
             fields = {"option_values": wanted.option_values, **fields}
-        changed = self._set(row, fields, f"variant {row.name} ")
+        changed = self.set(row, fields, f"variant {row.name} ")
         if wanted.states_image and not self._has_picture(row, wanted.image):
             self.changes[f"variant {row.name} image"] = [None, wanted.image]
             self.assignments.append((row, "image", image))
             changed.append("image")
-        return row, self._with_updated_at(row, columns_to_write(changed))
+        return row, self.with_updated_at(row, columns_to_write(changed))
 
     def _has_picture(self, variant: Variant, url: str | None) -> bool:
         if variant.image_id is None or not url:
@@ -322,9 +314,13 @@ class _ProductUpdate:
             if existing is None and each.external_id
         ]
 
-    def _deactivated(self, rows: Iterable[Variant]) -> list[tuple[Variant, list[str]]]:
+    def _switched_off(self, rows: list[Variant]) -> list[tuple[Variant, list[str]]]:
+        """The variants, as they stop selling because the file lacks them, which the report says."""
+        if count := sum(row.is_active for row in rows):
+            lacking = "variant that the file lacks is" if count == 1 else "variants that the file lacks are"
+            self._warn(f"{count:,} {lacking} switched off", self.parsed.line)
         return [
-            (row, self._with_updated_at(row, self._set(row, {"is_active": False}, f"variant {row.name} ")))
+            (row, self.with_updated_at(row, self.set(row, {"is_active": False}, f"variant {row.name} ")))
             for row in rows
         ]
 
@@ -336,91 +332,3 @@ class _ProductUpdate:
             self.changes["default_variant"] = [before, row.name if row else None]
             self.columns.add("default_variant")
             self.assignments.append((self.product, "default_variant", row))
-
-    def _options(self, wanted: list[ParsedOption]) -> None:
-        self.plans.values = values = Plan()
-
-        def put(row: Option | None, numbered: tuple[int, ParsedOption]) -> tuple[Option, list[str]]:
-            order, option = numbered
-            path, fields = f"option {option.name}", {"sort_order": order, **option.fields}
-            changed: list[str] = []
-            if row is None:
-                row = Option(shop=self.shop, product=self.product, name=option.name, **fields)
-                self.changes[path] = [None, "added"]
-            else:
-                changed = self._set(row, fields, f"{path} ")
-            of_option = self._option_values(row, option)
-            values.writes += of_option.writes
-            values.deletes += of_option.deletes
-            return row, changed
-
-        existing = [(row.name, row) for row in self.existing.options]
-        numbered = [(option.name, (order, option)) for order, option in enumerate(wanted)]
-        self.plans.options = plan_of(existing, numbered, put)
-        self._record_removed(self.plans.options, "option")
-
-    def _option_values(self, option: Option, wanted: ParsedOption) -> Plan:
-        def put(row: OptionValue | None, value: tuple[str, dict[str, Any]]) -> tuple[OptionValue, list[str]]:
-            label, fields = value
-            path = f"option {wanted.name} {label}"
-            if row is not None:
-                return row, self._set(row, fields, f"{path} ")
-            self.changes[path] = [None, "added"]
-            return OptionValue(shop=self.shop, option=option, label=label, **fields), []
-
-        existing = [(row.label, row) for row in self.existing.option_values.get(option.pk, ())]
-        numbered = enumerate(wanted.values)
-        values = [(label, (label, {"sort_order": order, **fields})) for order, (label, fields) in numbered]
-        plan = plan_of(existing, values, put)
-        self._record_removed(plan, f"option {wanted.name}")
-        return plan
-
-    def _categories(self, wanted: list[CategoryPath]) -> None:
-        def put(link: ProductCategory | None, path: CategoryPath) -> tuple[ProductCategory, list[str]]:
-            name = "category " + " > ".join(path.names)
-            if link is not None:
-                fields = {} if path.sort_order is None else {"sort_order": path.sort_order}
-                return link, self._with_updated_at(link, self._set(link, fields, f"{name} "))
-            self.changes[name] = [None, "added"]
-            category = self.references.category_id(path)
-            return children.new_link(self.product, category, self.now, path.sort_order or 0), []
-
-        existing = [(link.category_id, link) for link in self.existing.category_links]
-        # In a dry run, a new category has no id.
-        ids = ((self.references.category_id(path) or path.key, path) for path in wanted)
-        self.plans.categories = plan_of(existing, _unique_by_key(ids), put)
-        if self.parsed.categories_are_partial:
-            self.plans.categories.deletes = []
-        self._record_removed(self.plans.categories, "category")
-
-    def _bundle(self) -> None:
-        rows = self.existing.bundle_items
-        before = [
-            (row.product.slug, row.variant.option_values if row.variant else None, row.qty, row.sort_order)
-            for row in rows
-        ]
-        wanted = [
-            (item.product, item.variant, item.fields["qty"], item.fields["sort_order"])
-            for item in self.parsed.bundle_items or ()
-        ]
-        if before != wanted:
-            self.changes["bundle_items"] = [len(before), len(wanted)]
-            self.plans.bundle_items = Plan(deletes=rows)
-
-    def _with_updated_at(self, row: Any, changed: Sequence[str]) -> list[str]:
-        """The columns to write, with `updated_at` set if any changed."""
-        if not changed:
-            return []
-        self.assignments.append((row, "updated_at", self.now))
-        return [*changed, "updated_at"]
-
-    def _record_removed(self, plan: Plan, path: str) -> None:
-        for row in plan.deletes:
-            self.changes[f"{path} {row}"] = ["removed", None]
-
-
-def _unique_by_key(keyed: Iterable[tuple[Any, CategoryPath]]) -> list[tuple[Any, CategoryPath]]:
-    found: dict[Any, CategoryPath] = {}
-    for key, path in keyed:
-        found.setdefault(key, path)
-    return list(found.items())

@@ -84,12 +84,22 @@ def pair_variants(parsed: ParsedProduct, existing: ExistingProduct, keys: Varian
     Contradiction."""
     if not parsed.variants:
         return []
+    _take_shared_values(parsed.variants, existing)
     pairing = _Pairing(parsed, existing, keys)
     pairing.by_id()
     pairing.by_sku()
     pairing.by_options()
     pairing.refuse_same_options()
     return pairing.rows
+
+
+def _take_shared_values(wanted: Sequence[ParsedVariant], existing: ExistingProduct) -> None:
+    """Let values that do not differ in the file be option values, where the product's variants have these options."""
+    if any(each.shared_values for each in wanted):
+        names = {name for row in existing.variants for name in row.option_values}
+        for each in wanted:
+            shared = {name: value for name, value in each.shared_values.items() if name in names}
+            each.option_values = each.option_values | shared
 
 
 class _Pairing:

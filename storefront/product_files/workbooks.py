@@ -2,7 +2,7 @@
 
 A workbook is read once, into a temporary file of rows, before anything is imported: what is too large or damaged is
 refused as a whole. A ZIP archive states the size of its content, and no more than that is ever unpacked, so the bound
-on it is checked before anything is.
+on it is checked before anything is; `workbook_parts.py` has the bounds.
 """
 
 import io
@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
-from openpyxl import load_workbook
 from openpyxl.cell.cell import ERROR_CODES
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet._reader import FORMULA_TAG, WorkSheetParser
@@ -27,11 +26,10 @@ from storefront.product_files.csv_reading import MAX_COLUMNS, MAX_ROW_LENGTH, Ro
 from storefront.product_files.encodings import UnreadableFile
 from storefront.product_files.number_formats import with_decimal_point
 from storefront.product_files.parsed_products import Failure, Notice, Problem
+from storefront.product_files.workbook_parts import check_size, read_workbook
 
 # Excel's own bound.
 MAX_ROWS = 1_048_576
-MAX_UNPACKED_BYTES = 200 << 20
-MAX_PARTS = 10_000
 MAX_SHEETS_NAMED = 10
 # A value that a formula has not left in the file.
 _NOT_CALCULATED = "#NOT CALCULATED"
@@ -66,9 +64,10 @@ class Workbook(Table):
         self.path, self.encoding, self.separator = path, "utf-8", ""
         self.notes: list[Problem] = []
         self.headers: list[str] = []
+        self.stated_headers: list[str] = []
         self.comma_columns: list[int] = []
         self._file: io.BufferedReader | None = None
-        _check_size(path)
+        check_size(path)
         self._rows = tempfile.TemporaryFile()  # noqa: SIM115, closed when the last copy of the table is freed
         try:
             self._store(sheet)
@@ -86,7 +85,7 @@ class Workbook(Table):
             raise UnreadableFile(f"The header row, line {self.header_line}, has {problem}, which is not a header.")
 
     def _store(self, name: str) -> None:
-        with self.path.open("rb") as file, closing(load_workbook(file, read_only=True, data_only=True)) as book:
+        with self.path.open("rb") as file, closing(read_workbook(file)) as book:
             sheets = [each for each in book.worksheets if each.sheet_state == "visible"]
             if name:
                 chosen = next((each for each in book.worksheets if each.title == name), None)
@@ -115,7 +114,7 @@ class Workbook(Table):
 
     def find_header(self, column_of: Any) -> None:
         """Set the header, which does not depend on the columns that are known."""
-        self.headers = [clean_value(value) for value in self._header]
+        self.headers = self.stated_headers = [clean_value(value) for value in self._header]
 
     def start(self) -> str:
         return ""
@@ -137,7 +136,7 @@ class Workbook(Table):
             elif len(cleaned) > width:
                 reason = f"the row has {len(cleaned)} columns, but the header has {width}"
                 yield Failure([Problem(line, "", reason)])
-            elif cleaned == self.headers:
+            elif cleaned == self.stated_headers:
                 yield Notice(Problem(line, "", "repeats the header row; skipped", "warning"))
             else:
                 cleaned += [""] * (width - len(cleaned))
@@ -178,18 +177,6 @@ class _Cells(WorkSheetParser):
         if cell["value"] is None and element.find(FORMULA_TAG) is not None:
             cell["value"] = _NOT_CALCULATED
         return cell
-
-
-def _check_size(path: Path) -> None:
-    with ZipFile(path) as archive:
-        parts = archive.infolist()
-    # Pictures are never unpacked.
-    size = sum(part.file_size for part in parts if not part.filename.startswith("xl/media/"))
-    if len(parts) > MAX_PARTS or size > MAX_UNPACKED_BYTES:
-        raise UnreadableFile(
-            f"The Excel workbook has {size:,} bytes when it is unpacked; at most {MAX_UNPACKED_BYTES:,} are read. "
-            "Split it, or save it as CSV UTF-8."
-        )
 
 
 def _parsed_rows(sheet: Any) -> Iterator[tuple[int, list[dict[str, Any]]]]:

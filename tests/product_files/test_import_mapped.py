@@ -6,7 +6,7 @@ import pytest
 
 from storefront.catalogue.models import Product
 from storefront.product_files.encodings import UnreadableFile
-from storefront.product_files.mapped.mapping import Mapping, from_toml, guessed_members
+from storefront.product_files.mapped.mapping import CONSTANTS, Mapping, from_toml, guessed_members, named
 from tests.catalogue.factories import make_product
 from tests.product_files.files import as_csv, errors, imported, warnings
 from tests.product_files.workbooks import workbook
@@ -145,3 +145,38 @@ def test_members_are_guessed_from_usual_headers():
         "image 1": "images",
         "image 2": "images",
     }
+
+
+@pytest.mark.parametrize(("member", "value"), [(member, "5") for member in CONSTANTS if member != "status"])
+def test_each_constant_is_read_for_every_product(shop, tmp_path, member, value):
+    given = Mapping(
+        {"Artikel": "name", "VK": "price", "Farbe": "option1_value"}, {"option1_name": "Colour"} | {member: value}
+    )
+    report = imported(shop, [{"Artikel": "Mug", "VK": "9", "Farbe": "Red"}], tmp_path, mapping=given)
+    assert (report.created, report.problems) == (1, [])
+
+
+def test_a_constant_that_cannot_be_read_is_named(shop, tmp_path):
+    given = Mapping({"Artikel": "name", "VK": "price"}, {"stock_qty": "some"})
+    report = imported(shop, [{"Artikel": "Mug", "VK": "9"}], tmp_path, mapping=given)
+    assert errors(report) == ["line 2, stock_qty: expected a number, found 'some'"]
+
+
+def test_a_blank_status_keeps_that_of_the_product(shop, tmp_path):
+    rows = [{"Artikel": "Mug", "VK": "9", "Status": "draft"}, {"Artikel": "Cup", "VK": "9", "Status": ""}]
+    given = Mapping({"Artikel": "name", "VK": "price", "Status": "status"})
+    imported(shop, rows, tmp_path, mapping=given)
+    imported(shop, [each | {"Status": "", "VK": "8"} for each in rows], tmp_path, mapping=given, update=True)
+    found = Product.objects.filter(shop=shop).order_by("name").values_list("name", "status", "price")
+    assert list(found) == [("Cup", "active", 8), ("Mug", "draft", 8)]
+
+
+def test_a_table_with_some_of_the_variants_leaves_the_others(shop, tmp_path, mapping):
+    imported(shop, table(*TEE), tmp_path, mapping=mapping)
+    imported(shop, table([*TEE[0][:2], "25", *TEE[0][3:]]), tmp_path, mapping=mapping, update=True)
+    found = Product.objects.get(shop=shop).variants.order_by("sku").values_list("sku", "price", "is_active")
+    assert list(found) == [("T-B", 22, True), ("T-R", 25, True)]
+
+
+def test_columns_of_the_same_header_have_numbers_and_those_without_one_their_place():
+    assert named(["A", "a", "", "A (2)", "A"]) == ["A", "a (3)", "column 3", "A (2)", "A (4)"]

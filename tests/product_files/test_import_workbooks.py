@@ -1,12 +1,14 @@
 """Excel workbooks are read as tables of any format, and damaged or oversized ones are refused before an import."""
 
+import io
 from datetime import date, datetime
 from decimal import Decimal
+from zipfile import ZipFile
 
 import pytest
 
 from storefront.catalogue.models import Product
-from storefront.product_files import workbooks
+from storefront.product_files import workbook_parts, workbooks
 from storefront.product_files.encodings import UnreadableFile
 from storefront.product_files.workbooks import Workbook
 from tests.product_files.files import errors, imported, warnings
@@ -74,12 +76,51 @@ def test_the_first_sheet_with_a_header_is_read_unless_another_is_named(shop, tmp
 def test_a_bomb_is_refused_before_it_is_unpacked(shop, tmp_path, monkeypatch):
     book = with_part(workbook([HEADER, ["A", "Mug", 1, 5]]), SHEET, XML.format(" " * 3_000_000).encode())
     assert len(book) < 20_000
-    monkeypatch.setattr(workbooks, "MAX_UNPACKED_BYTES", 2_000_000)
-    monkeypatch.setattr(workbooks, "load_workbook", None)
+    monkeypatch.setattr(workbook_parts, "MAX_UNPACKED_BYTES", 2_000_000)
+    monkeypatch.setattr(workbooks, "read_workbook", None)
     with pytest.raises(UnreadableFile, match="bytes when it is unpacked; at most 2,000,000 are read"):
         imported(shop, book, tmp_path)
 
 
+def refusal(content: bytes, shop, tmp_path) -> str:
+    with pytest.raises(UnreadableFile) as refused:
+        imported(shop, content, tmp_path)
+    return str(refused.value)
+
+
+def test_parts_that_are_no_tables_are_refused_before_they_are_parsed(shop, tmp_path):
+    book = workbook([HEADER, ["A", "Mug", 1, 5]])
+    with ZipFile(io.BytesIO(book)) as archive:
+        styles = archive.read("xl/styles.xml")
+    formats = b"".join(b'<xf numFmtId="%d"/>' % n for n in range(120_000))
+    large = with_part(book, "xl/styles.xml", styles.replace(b"</cellXfs>", formats + b"</cellXfs>"))
+    assert "more than 2,097,152 bytes of styles, names and the like" in refusal(large, shop, tmp_path)
+    rows = XML.format("<row/>" * 300_000).encode()
+    assert "The part xl/worksheets/sheet1.xml of the Excel workbook" in refusal(
+        with_part(book, SHEET, rows), shop, tmp_path
+    )
+    moved = with_part(with_part(book, "xl/media/a.xml", rows), "xl/_rels/workbook.xml.rels", RELATIONS)
+    assert "The part xl/media/a.xml of the Excel workbook" in refusal(moved, shop, tmp_path)
+    assert not Product.objects.exists()
+
+
+def test_texts_above_the_bound_are_refused(shop, tmp_path, monkeypatch):
+    monkeypatch.setattr(workbook_parts, "MAX_TEXT_BYTES", 10)
+    book = with_part(workbook([HEADER, ["A", "Mug", 1, 5]]), "xl/sharedStrings.xml", b"<sst><si/></sst>")
+    with ZipFile(io.BytesIO(book)) as archive:
+        types = archive.read("[Content_Types].xml").replace(b"</Types>", TEXTS + b"</Types>")
+    assert "has more than 10 bytes of texts" in refusal(with_part(book, "[Content_Types].xml", types), shop, tmp_path)
+
+
+TEXTS = (
+    b'<Override PartName="/xl/sharedStrings.xml" '
+    b'ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"/>'
+)
+RELATIONS = (
+    b'<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="rId1" '
+    b'Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet" '
+    b'Target="/xl/media/a.xml"/></Relationships>'
+)
 ENTITIES = "".join(f'<!ENTITY a{n + 1} "{f"&a{n};" * 10}">' for n in range(9))
 LAUGHS = f'<!DOCTYPE x [<!ENTITY a0 "{"ha" * 100}">{ENTITIES}]>'
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from storefront.product_files.mapped.mapping import Mapping, digest_of
+from storefront.product_files.mapped.mapping import Mapping, digest_of, named
 from storefront.product_files.models import ColumnMapping
 from storefront.shops.models import Shop
 
@@ -16,7 +16,7 @@ def kept_mapping(shop: Shop, headers: Sequence[str]) -> Mapping | None:
     if row is None:
         return None
     mapping = Mapping(**row.mapping)
-    return None if mapping.problems(headers) else mapping
+    return None if mapping.problems(named(headers)) else mapping
 
 
 def keep_mapping(shop: Shop, headers: Sequence[str], mapping: Mapping, *, now: datetime) -> None:

@@ -70,7 +70,8 @@ _MEMBER_OF = {header: member for member, headers in _USUAL.items() for header in
 
 @dataclass(frozen=True)
 class Mapping:
-    """`columns` has the member of each header that is read. `constants` are values of members without a column."""
+    """`columns` has the member of each header that is read, as `named` has it. `constants` are values of members that
+    have no column."""
 
     columns: dict[str, str]
     constants: dict[str, str] = field(default_factory=dict)
@@ -109,16 +110,28 @@ class Mapping:
         return found + (self._missing(headers) if headers else [])
 
     def _missing(self, headers: Sequence[str]) -> list[str]:
-        counted = Counter(map(normalised_header, headers))
-        mapped = {header: counted[normalised_header(header)] for header in self.columns}
-        return [
-            f"the file has no column {header[:40]}" if not count else f"the file has {count} columns {header[:40]}"
-            for header, count in mapped.items()
-            if count != 1
-        ]
+        found = set(map(normalised_header, headers))
+        return [f"the file has no column {each[:40]}" for each in self.columns if normalised_header(each) not in found]
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def named(headers: Sequence[str]) -> list[str]:
+    """A name for each column: its header, with a number from the second column of the same header on, as in `Price`
+    and `Price (2)`; or its place, as in `column 3`."""
+    taken = set(map(normalised_header, headers))
+    seen: set[str] = set()
+    found = []
+    for place, header in enumerate(headers, 1):
+        name, number = header or f"column {place}", 1
+        while normalised_header(name) in (taken if number > 1 else seen):
+            number += 1
+            name = f"{header} ({number})"
+        seen.add(normalised_header(name))
+        taken.add(normalised_header(name))
+        found.append(name)
+    return found
 
 
 def digest_of(headers: Sequence[str]) -> str:

@@ -1,7 +1,6 @@
 """Reads a table by a mapping of its columns. Rows with the same key are the variants of one product."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
@@ -14,12 +13,13 @@ from storefront.catalogue.models import Product
 from storefront.product_files import parsers
 from storefront.product_files.csv_reading import normalised_header
 from storefront.product_files.mapped.mapping import LISTS, Mapping
-from storefront.product_files.parsed_products import ParsedProduct, ParsedVariant, Problem
+from storefront.product_files.parsed_products import ParsedProduct, ParsedVariant
 from storefront.product_files.parsers import LIMITS
 from storefront.product_files.programs.format import ALONE, ProductRows, ProgramFormat
 from storefront.product_files.programs.values import (
     category_paths,
     chosen,
+    fill_simple,
     listed,
     make_variable,
     new_product,
@@ -28,7 +28,7 @@ from storefront.product_files.programs.values import (
     pictures,
     set_stock,
 )
-from storefront.product_files.rows import ColumnIndex, RowReader
+from storefront.product_files.rows import KEEP, ColumnIndex, RowReader
 from storefront.product_files.woocommerce.headers import KILOGRAMS
 from storefront.shops.models import Shop
 
@@ -38,6 +38,7 @@ _STATUS = chosen(
         **dict.fromkeys(("active", "true", "yes", "1", "published", "visible"), _PRODUCT.ACTIVE),
         **dict.fromkeys(("draft", "false", "no", "0", "hidden"), _PRODUCT.DRAFT),
         "archived": _PRODUCT.ARCHIVED,
+        "": KEEP,
     }
 )
 _TEXTS: dict[str, tuple[str, parsing.Parse]] = {
@@ -73,31 +74,18 @@ class _Rows(ProductRows):
             name: self._read(first, member, parse) for member, (name, parse) in _TEXTS.items() if self._has(member)
         }
         slug = parsers.slug(first["slug"]) if first["slug"] else ""
-        parsed = new_product(first, {name: value for name, value in fields.items() if value is not None}, slug)
+        parsed = new_product(first, {name: value for name, value in fields.items() if value not in (None, KEEP)}, slug)
         self._relations(parsed, rows)
         variants = [(row, self._variant(parsed, row, order)) for order, row in enumerate(rows)]
         if len(rows) == 1 and not variants[0][1].option_values:
-            own = variants[0][1].fields
-            parsed.fields |= {name: value for name, value in own.items() if name not in ("name", "sort_order")}
-            parsed.keys.sku = parsed.fields.get("sku", "")
-            self._read_as_variant(parsed, own)
+            fill_simple(parsed, variants[0][1])
         else:
-            make_variable(parsed, variants, "option1_value")
+            # A list, such as one of a supplier, can lack some.
+            make_variable(parsed, variants, "option1_value", is_complete=False)
         missing = [name for name in ("name", "price") if name not in self.columns]
         if missing:
             parsed.refusal_if_new = f"a new product needs a column that is its {' and one that is its '.join(missing)}"
         return parsed
-
-    def _read_as_variant(self, parsed: ParsedProduct, own: dict[str, Any]) -> None:
-        """Let a row without options be that of the existing variant with its SKU. A row of a product with variants does
-        not state what these cost and how many there are."""
-        sold = {name: value for name, value in own.items() if name not in ("name", "sort_order")}
-        if parsed.keys.sku:
-            variant = ParsedVariant(parsed.line, {}, sold, states_options=False)
-            parsed.as_variant = ParsedProduct(parsed.line, parsed.keys, {}, variants=[variant])
-        if sold.keys() - {"sku"}:
-            reason = "the product has variants, which need columns of their options, or rows with their SKUs"
-            parsed.if_variable = replace(parsed, problems=[Problem(parsed.line, "", reason)])
 
     def _has(self, member: str) -> bool:
         return member in self.columns or member in self.constants
@@ -143,7 +131,7 @@ class _Rows(ProductRows):
                 variant.fields[member] = self._read(row, member, parse)
         if self._has("stock_qty"):
             stock = row["stock_qty"] if "stock_qty" in self.columns else self.constants["stock_qty"]
-            set_stock(parsed, row, variant.fields, "stock_qty", stock)
+            set_stock(parsed, row, variant, "stock_qty", stock or None)
         return variant
 
 

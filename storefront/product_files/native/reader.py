@@ -161,7 +161,8 @@ class _Reader:
 
     def product(self, given: dict[str, Any]) -> ParsedProduct:
         fields = self.fields(Product, given, "")
-        if "type" in given:
+        is_typed = "type" in given
+        if is_typed:
             self.read_into(fields, "type", given["type"], _parser_of(Product, "type"), "")
         name = fields.get("name", "")
         if "name" in given and not name:
@@ -169,7 +170,7 @@ class _Reader:
         slug = self.value(text_parser(None), given["slug"], "slug") if given.get("slug") is not None else None
         stated = parsers.slug(slug) if slug else ""
         parsed = ParsedProduct(self.line, Keys(None, stated, fields.get("sku", ""), name), fields)
-        parsed.slug = stated or rules.slug_of(name, fallback="product")
+        parsed.slug, parsed.settles_type = stated or rules.slug_of(name, fallback="product"), is_typed
         if "name" not in given:
             parsed.refusal_if_new = "name: is required for a new product"
         for kind in NAMED:
@@ -198,7 +199,9 @@ class _Reader:
             parsed.media = self.each(given["media"], "media", self.media)
         if "variants" in given:
             parsed.variants = self.each(given["variants"], "variants", lambda *item: self.variant(parsed, *item))
-            parsed.variants_complete = parsed.states_default = True
+            # A list without options is one of SKUs, which changes the variants that have these.
+            is_complete = all(variant.states_options for variant in parsed.variants)
+            parsed.variants_complete = parsed.states_default = is_complete
             if parsed.variants:
                 parsed.fields.setdefault("type", Product.Type.VARIABLE)
             keys = [variant.key for variant in parsed.variants if variant.states_options]

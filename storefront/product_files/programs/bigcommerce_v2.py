@@ -16,8 +16,7 @@ from storefront.catalogue.models import Product
 from storefront.kit.money import ZERO
 from storefront.product_files import parsers
 from storefront.product_files.parsed_products import ParsedMedia, ParsedProduct, ParsedVariant
-from storefront.product_files.parsers import LIMITS
-from storefront.product_files.programs.bigcommerce_v3 import NOTHING
+from storefront.product_files.programs.bigcommerce_v3 import NOTHING, read_stock
 from storefront.product_files.programs.format import Anything, ProductRows, ProgramFormat
 from storefront.product_files.programs.values import (
     category_paths,
@@ -31,10 +30,10 @@ from storefront.product_files.programs.values import (
     pictures,
     product_mappings,
     sales_mappings,
+    set_own_sku,
     set_prices,
-    set_stock,
 )
-from storefront.product_files.rows import ColumnIndex, RowReader, mappings_in_file
+from storefront.product_files.rows import KEEP, ColumnIndex, RowReader, mappings_in_file
 from storefront.shops.models import Shop
 
 HEADERS = {
@@ -77,10 +76,8 @@ _UNCARRIED = [
     (r"(event date|gps|myob|product file|manufacturer part number|global trade)\b.*", set[str]()),
 ]
 _KINDS = ("product", "sku", "rule")
-_SHIPPED = chosen({"p": True, "d": False, "": True})
-_TRACKING = chosen(
-    {"none": "none", "n": "none", "": "none", "by product": "product", "y": "product", "by option": "sku"}
-)
+_SHIPPED = chosen({"p": True, "d": False, "": KEEP})
+_TRACKING = chosen({"none": "none", "n": "none", "": "", "by product": "product", "y": "product", "by option": "sku"})
 _OPTION = re.compile(r"(?:^|,)\s*\[\w{1,4}\]", re.ASCII)
 _CHANGE = re.compile(r"\[(add|remove|fixed)\]\s*(.*)\Z", re.IGNORECASE | re.DOTALL)
 
@@ -91,6 +88,7 @@ class _Rows(ProductRows):
     def __init__(self, columns: ColumnIndex, shop: Shop, now: datetime) -> None:
         super().__init__(columns, shop, now)
         others = [
+            ("type", "requires_shipping", _SHIPPED),
             ("low stock", "low_stock_threshold", parsers.integer(blank=0)),
             ("sort order", "sort_order", parsers.integer()),
         ]
@@ -122,20 +120,22 @@ class _Rows(ProductRows):
             made = [(row, self._variant(parsed, first, row, order)) for order, row in enumerate(variants)]
             self._apply_rules([variant for _, variant in made], [row for row in rows if row["item"].lower() == "rule"])
             make_variable(parsed, made, "name")
-            parsed.keys.sku = first.read("sku", parsers.text(LIMITS[Product]["sku"]), "")
+            set_own_sku(parsed, first)
         else:
             for row in rows[1:]:
                 row.refuse("item", "is a rule of a product without SKUs, which is not supported")
-            make_simple(parsed, self._sales_fields(parsed, first, first))
+            only = new_variant(first, {}, 0)
+            self._fill(parsed, first, first, only)
+            make_simple(parsed, only)
         return parsed
 
     def _settings(self, parsed: ParsedProduct, first: RowReader) -> None:
-        fields, yes = parsed.fields, parsers.boolean(blank=True)
-        if "type" in self.columns:
-            fields["requires_shipping"] = first.read("type", _SHIPPED, True)
-        if "visible" in self.columns or "purchasable" in self.columns:
-            is_sold = first.read("visible", yes) and first.read("purchasable", yes)
-            fields["status"] = Product.Status.ACTIVE if is_sold else Product.Status.DRAFT
+        names = [name for name in ("visible", "purchasable") if name in self.columns]
+        stated = [first.read(name, parsers.boolean(blank=KEEP), KEEP) for name in names]
+        if False in stated:
+            parsed.fields["status"] = Product.Status.DRAFT
+        elif names and KEEP not in stated:
+            parsed.fields["status"] = Product.Status.ACTIVE
         if "brand" in self.columns:
             parsed.related_names["brand"] = first.read("brand", parsers.text(200)) or None
         if "category" in self.columns:
@@ -149,24 +149,19 @@ class _Rows(ProductRows):
 
     def _variant(self, parsed: ParsedProduct, first: RowReader, row: RowReader, order: int) -> ParsedVariant:
         variant = new_variant(row, _options(row), order)
-        variant.fields |= self._sales_fields(parsed, first, row)
+        self._fill(parsed, first, row, variant)
+        if row["price"] and row["price"] != first["price"] and row["price"] not in NOTHING:
+            row.refuse("price", "is not read in the row of a SKU; state it in a row of a Rule below")
         return variant
 
-    def _sales_fields(self, parsed: ParsedProduct, first: RowReader, row: RowReader) -> dict[str, Any]:
-        fields: dict[str, Any] = {}
+    def _fill(self, parsed: ParsedProduct, first: RowReader, row: RowReader, variant: ParsedVariant) -> None:
+        fields = variant.fields
         row.read_into(fields, self.sales_mappings)
         money = parsers.money(self.shop.currency, blank=None)
         price = first.read("price", parsers.required(money))
         set_prices(parsed, first, fields, price, first.read("sale price", money), first.read("retail price", money))
         if "stock" in self.columns and "tracking" in self.columns:
-            tracking = first.read("tracking", _TRACKING, "none")
-            is_shared = tracking == "product" and row is not first
-            text = (first if is_shared else row)["stock"] or "0"
-            set_stock(parsed, row, fields, "stock", "" if tracking == "none" else text)
-            if is_shared:
-                reason = "shared the product's stock; imported with the same stock of its own"
-                parsed.warn(self.columns.header["stock"], reason, row.line)
-        return fields
+            read_stock(parsed, first, row, variant, first.read("tracking", _TRACKING, ""))
 
     def _apply_rules(self, variants: list[ParsedVariant], rules: list[RowReader]) -> None:
         """Change the variants by the rules for their options or SKU, in order, until one that ends the others."""

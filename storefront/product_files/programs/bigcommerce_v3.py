@@ -25,10 +25,12 @@ from storefront.product_files.programs.values import (
     pictures,
     product_mappings,
     sales_mappings,
+    set_own_sku,
     set_prices,
     set_stock,
+    status_of_visible,
 )
-from storefront.product_files.rows import ColumnIndex, RowReader, mappings_in_file
+from storefront.product_files.rows import KEEP, ColumnIndex, RowReader, mappings_in_file
 from storefront.shops.models import Shop
 
 HEADERS = {
@@ -74,8 +76,8 @@ _UNCARRIED = [
     ("manufacturer part number|warranty|youtube id|video (title|description|sort order)", set[str]()),
 ]
 _ITEMS = ("product", "variant", "image", "video")
-_SHIPPED = chosen({"physical": True, "digital": False, "": True})
-_TRACKING = chosen({"none": "none", "product": "product", "variant": "variant", "": "none"})
+_SHIPPED = chosen({"physical": True, "digital": False, "": KEEP})
+_TRACKING = chosen({"none": "none", "product": "product", "variant": "variant", "": ""})
 
 
 class _Rows(ProductRows):
@@ -84,7 +86,9 @@ class _Rows(ProductRows):
     def __init__(self, columns: ColumnIndex, shop: Shop, now: datetime) -> None:
         super().__init__(columns, shop, now)
         others = [
-            ("featured", "is_featured", parsers.boolean(blank=False)),
+            ("type", "requires_shipping", _SHIPPED),
+            ("visible", "status", status_of_visible),
+            ("featured", "is_featured", parsers.boolean(blank=KEEP)),
             ("low stock", "low_stock_threshold", parsers.integer(blank=0)),
             ("sort order", "sort_order", parsers.integer()),
         ]
@@ -109,20 +113,17 @@ class _Rows(ProductRows):
         first.read_into(fields, self.product_mappings)
         path = first["url"].strip("/").rpartition("/")[2]
         parsed = new_product(first, fields, parsers.slug(path) if path else "")
-        if "type" in self.columns:
-            fields["requires_shipping"] = first.read("type", _SHIPPED, True)
-        if "visible" in self.columns:
-            is_visible = first.read("visible", parsers.boolean(blank=True))
-            fields["status"] = Product.Status.ACTIVE if is_visible else Product.Status.DRAFT
         if "image" in self.columns or "new image" in self.columns:
             parsed.media = self._pictures(parsed, rows)
         variants = [row for row in rows if row["item"].lower() == "variant"]
         if variants:
             made = [(row, self._variant(parsed, first, row, order)) for order, row in enumerate(variants)]
             make_variable(parsed, made, "options")
-            parsed.keys.sku = first.read("sku", parsers.text(LIMITS[Product]["sku"]), "")
+            set_own_sku(parsed, first)
         else:
-            make_simple(parsed, self._sales_fields(parsed, first, first))
+            only = new_variant(first, {}, 0)
+            self._fill(parsed, first, first, only)
+            make_simple(parsed, only)
         return parsed
 
     def _pictures(self, parsed: ParsedProduct, rows: list[RowReader]) -> list[Any]:
@@ -139,13 +140,13 @@ class _Rows(ProductRows):
 
     def _variant(self, parsed: ParsedProduct, first: RowReader, row: RowReader, order: int) -> ParsedVariant:
         variant = new_variant(row, _options(row), order)
-        variant.fields |= self._sales_fields(parsed, first, row)
+        self._fill(parsed, first, row, variant)
         variant.states_image = "variant image" in self.columns
         variant.image = row.read("variant image", parsers.url, "") or None
         return variant
 
-    def _sales_fields(self, parsed: ParsedProduct, first: RowReader, row: RowReader) -> dict[str, Any]:
-        fields: dict[str, Any] = {}
+    def _fill(self, parsed: ParsedProduct, first: RowReader, row: RowReader, variant: ParsedVariant) -> None:
+        fields = variant.fields
         row.read_into(fields, self.sales_mappings)
         money = parsers.money(self.shop.currency, blank=None)
         product_price = first.read("price", parsers.required(money))
@@ -160,20 +161,20 @@ class _Rows(ProductRows):
         retail = row.read("retail price", money) or first.read("retail price", money)
         set_prices(parsed, row, fields, own if own is not None else product_price, sale, retail)
         if "stock" in self.columns and "tracking" in self.columns:
-            self._stock(parsed, first, row, fields)
-        return fields
+            read_stock(parsed, first, row, variant, first.read("tracking", _TRACKING, ""))
 
-    def _stock(self, parsed: ParsedProduct, first: RowReader, row: RowReader, fields: dict[str, Any]) -> None:
-        tracking = first.read("tracking", _TRACKING, "none")
-        is_shared = tracking == "product" and row is not first
-        text = first["stock"] if is_shared else row["stock"]
-        set_stock(parsed, row, fields, "stock", "" if tracking == "none" else text or "0")
-        if is_shared:
-            parsed.warn(
-                self.columns.header["stock"],
-                "shared the product's stock; imported with the same stock of its own",
-                row.line,
-            )
+
+def read_stock(parsed: ParsedProduct, first: RowReader, row: RowReader, variant: ParsedVariant, tracking: str) -> None:
+    """Read the stock, which is tracked for the `product`, for each variant, or for `none` of them; a blank `tracking`
+    keeps it."""
+    is_shared = tracking == "product" and row is not first
+    text = (first if is_shared else row)["stock"] if tracking else ""
+    set_stock(parsed, row, variant, "stock", None if tracking == "none" else text)
+    if tracking and not text:
+        variant.if_new["track_inventory"] = True
+    if is_shared:
+        reason = "shared the product's stock; imported with the same stock of its own"
+        parsed.warn(row.columns.header["stock"], reason, row.line)
 
 
 def _options(row: RowReader) -> dict[str, str]:

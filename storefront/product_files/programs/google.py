@@ -95,23 +95,25 @@ class _Rows(ProductRows):
             found = [each for row in rows for each in pictures(parsed, row, images)]
             parsed.media = list({each.url: each for each in found}.values())
         if len(rows) == 1:
-            make_simple(parsed, self._sales_fields(parsed, first))
+            make_simple(parsed, self._variant(parsed, first, 0, []))
         else:
             differing = [name for name in OPTIONS if len({row[name] for row in rows}) > 1]
             made = [(row, self._variant(parsed, row, order, differing)) for order, row in enumerate(rows)]
-            make_variable(parsed, made, "color")
+            # A feed leaves out what is not advertised.
+            make_variable(parsed, made, "color", is_complete=False)
         return parsed
 
     def _variant(self, parsed: ParsedProduct, row: RowReader, order: int, options: list[str]) -> ParsedVariant:
-        values = {name.capitalize(): option_text(row, name, row[name]) for name in options if row[name]}
-        variant = new_variant(row, values, order)
-        variant.fields |= self._sales_fields(parsed, row)
+        values = {name.capitalize(): option_text(row, name, row[name]) for name in OPTIONS if row[name]}
+        differing = {name.capitalize() for name in options}
+        variant = new_variant(row, {name: value for name, value in values.items() if name in differing}, order)
+        variant.shared_values = {name: value for name, value in values.items() if name not in differing}
+        self._fill(parsed, row, variant.fields)
         variant.states_image = "images" in self.columns
         variant.image = row["images"] or None
         return variant
 
-    def _sales_fields(self, parsed: ParsedProduct, row: RowReader) -> dict[str, Any]:
-        fields: dict[str, Any] = {}
+    def _fill(self, parsed: ParsedProduct, row: RowReader, fields: dict[str, Any]) -> None:
         row.read_into(fields, self.sales_mappings)
         if "sku" not in self.columns:
             fields["sku"] = row.read("id", parsers.text(LIMITS[Product]["sku"]))
@@ -130,7 +132,6 @@ class _Rows(ProductRows):
             # A feed has no quantities, so stock is only tracked where there is none.
             is_available = row.read("availability", _AVAILABLE, True)
             fields |= {"track_inventory": not is_available, "stock_qty": 0}
-        return fields
 
     def _money(self, value: str) -> Decimal | None:
         """An amount with the shop's currency, as in `12.00 EUR`."""

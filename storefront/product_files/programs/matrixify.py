@@ -7,8 +7,10 @@ leaves the row out. A file never deletes: one with DELETE or REPLACE is refused 
 import re
 from collections.abc import Collection, Iterator, Sequence
 from copy import copy
+from dataclasses import replace
 from datetime import datetime
 
+from storefront.catalogue.models import Product
 from storefront.product_files.csv_reading import Row, Table, UnreadableFile, normalised_header
 from storefront.product_files.parsed_products import Failure, Notice, ParsedProduct, Problem, ReadResult
 from storefront.product_files.programs.format import Anything
@@ -56,7 +58,7 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
     _refuse_deletions(table)
     obeyed = _Obeyed(table, columns)
     for parsed in shopify.read(obeyed, columns, shop=shop, now=now):
-        yield obeyed.with_command(parsed) if isinstance(parsed, ParsedProduct) else parsed
+        yield obeyed.obey(parsed) if isinstance(parsed, ParsedProduct) else parsed
 
 
 def _refuse_deletions(table: Table) -> None:
@@ -73,34 +75,48 @@ def _refuse_deletions(table: Table) -> None:
 
 
 class _Obeyed(Table):
-    """The table without rows that are to be ignored, and the commands of the others by their lines."""
+    """The table without rows that are to be ignored, and the commands of the others by their lines. A row whose command
+    is not known refuses all rows of its product."""
 
     def __init__(self, table: Table, columns: ColumnIndex) -> None:
         self.__dict__ |= vars(table)
         self.table, self.columns = table, columns
         self.commands: dict[int, str] = {}
+        # The first line of each handle, and by it the problems with commands.
+        self.first_lines: dict[str, int] = {}
+        self.refused: dict[int, list[Problem]] = {}
 
     def rows(self) -> Iterator[Row | Failure | Notice]:
-        position, header = self.columns.index["command"], self.columns.header["command"]
+        position, header, handle = self.columns.index["command"], self.columns.header["command"], ""
         for row in self.table.rows():
             command = row.values[position].lower() if isinstance(row, Row) else ""
-            if not isinstance(row, Row) or command in ("", "merge"):
+            if not isinstance(row, Row):
                 yield row
-            elif command == "ignore":
+                continue
+            if command == "ignore":
                 yield Notice(Problem(row.line, header, "is IGNORE; the row is left out", "warning"))
-            elif command in _COMMANDS:
-                self.commands[row.line] = command
-                yield row
-            else:
+                continue
+            handle = row.values[self.columns.index["handle"]] or handle
+            first = self.first_lines.setdefault(handle, row.line)
+            if command not in _COMMANDS:
                 reason = f"expected NEW, UPDATE, MERGE or IGNORE, found {command[:40]!r}"
-                yield Failure([Problem(row.line, header, reason)])
+                self.refused.setdefault(first, []).append(Problem(row.line, header, reason))
+            elif command not in ("", "merge"):
+                self.commands[row.line] = command
+            yield row
 
-    def with_command(self, parsed: ParsedProduct) -> ParsedProduct:
-        """The product as its first row's command has it. Variants that the file lacks stay."""
-        parsed.variants_complete = False
+    def obey(self, parsed: ParsedProduct) -> ReadResult:
+        """The product as its first row's command has it. Variants that the file lacks stay, also if it has none."""
+        if problems := self.refused.get(parsed.line):
+            return Failure(problems)
+        if parsed.fields.get("type") == Product.Type.SIMPLE and parsed.if_variable is None:
+            reason = "the product has variants, of which the file has none; they stay, so the row cannot be imported"
+            parsed.if_variable = replace(parsed, problems=[Problem(parsed.line, "", reason)])
         command = self.commands.get(parsed.line)
-        if command == "update":
-            parsed.refusal_if_new = "its Command is UPDATE, but the shop has no such product"
-        elif command == "new":
-            parsed.reason_to_keep = "its Command is NEW, and the shop has it already"
+        for reading in filter(None, (parsed, parsed.if_variable)):
+            reading.variants_complete = False
+            if command == "update":
+                reading.refusal_if_new = "its Command is UPDATE, but the shop has no such product"
+            elif command == "new":
+                reading.reason_to_keep = "its Command is NEW, and the shop has it already"
         return parsed

@@ -30,7 +30,7 @@ from storefront.product_files.programs.values import (
     sales_mappings,
     set_prices,
 )
-from storefront.product_files.rows import ColumnIndex, RowReader, mappings_in_file
+from storefront.product_files.rows import KEEP, ColumnIndex, RowReader, mappings_in_file
 from storefront.product_files.stock_levels import read_level
 from storefront.product_files.woocommerce.headers import KILOGRAMS
 from storefront.shops.models import Shop
@@ -75,8 +75,7 @@ _QUANTITY = "current quantity"
 # A category can be followed by its id.
 _CATEGORY_ID = re.compile(r" \([A-Z0-9]{24}\)(?:, |\Z)")
 _STATUS = chosen(
-    dict.fromkeys(("visible", ""), Product.Status.ACTIVE)
-    | dict.fromkeys(("hidden", "unavailable"), Product.Status.DRAFT)
+    {"visible": Product.Status.ACTIVE, "": KEEP} | dict.fromkeys(("hidden", "unavailable"), Product.Status.DRAFT)
 )
 
 
@@ -89,7 +88,14 @@ class _Square(ProgramFormat):
 class _Rows(ProductRows):
     def __init__(self, columns: ColumnIndex, shop: Shop, now: datetime) -> None:
         super().__init__(columns, shop, now)
-        self.product_mappings = mappings_in_file(columns, product_mappings())
+        self.product_mappings = mappings_in_file(
+            columns,
+            [
+                *product_mappings(),
+                ("visible", "status", _STATUS),
+                ("shipping", "requires_shipping", parsers.boolean(blank=KEEP)),
+            ],
+        )
         weights = [
             (f"weight {unit}", "weight", parsing.measure(KILOGRAMS[unit], blank=Decimal("0.000")))
             for unit in ("lb", "oz", "kg", "g")
@@ -110,17 +116,14 @@ class _Rows(ProductRows):
         first.read_into(fields, self.product_mappings)
         path = first["url"].strip("/").rpartition("/")[2]
         parsed = new_product(first, fields, parsers.slug(path) if path else "")
-        if "archived" in self.columns or "visible" in self.columns:
-            is_archived = first.read("archived", parsers.boolean(blank=False))
-            fields["status"] = Product.Status.ARCHIVED if is_archived else first.read("visible", _STATUS)
-        if "shipping" in self.columns:
-            fields["requires_shipping"] = first.read("shipping", parsers.boolean(blank=True))
+        if first.read("archived", parsers.boolean(blank=False)):
+            fields["status"] = Product.Status.ARCHIVED
         if "category" in self.columns:
             parsed.categories = category_paths(first, "category", (name.split(" > ") for name in _categories(first)))
         if "images" in self.columns:
             parsed.media = pictures(parsed, first, ["images"])
         if len(rows) == 1:
-            make_simple(parsed, self._sales_fields(parsed, first))
+            make_simple(parsed, self._variant(parsed, first, 0))
         else:
             make_variable(parsed, [(row, self._variant(parsed, row, n)) for n, row in enumerate(rows)], "variation")
         return parsed
@@ -134,21 +137,20 @@ class _Rows(ProductRows):
         if not values and (value := option_text(row, "variation", row["variation"])):
             values["Variation"] = value
         variant = new_variant(row, values, order)
-        variant.fields |= self._sales_fields(parsed, row)
+        self._fill(parsed, row, variant)
         return variant
 
-    def _sales_fields(self, parsed: ParsedProduct, row: RowReader) -> dict[str, Any]:
-        fields: dict[str, Any] = {}
+    def _fill(self, parsed: ParsedProduct, row: RowReader, variant: ParsedVariant) -> None:
+        fields = variant.fields
         row.read_into(fields, self.sales_mappings)
         money = parsers.money(self.shop.currency, blank=None)
         price = row.read("price", parsers.required(money))
         set_prices(parsed, row, fields, price, row.read("sale price", money))
         if self.quantities:
             stated = [row.read(column, parsers.stock, ZERO) for column in self.quantities if row[column]]
-            fields["track_inventory"] = bool(stated)
-            fields["stock_qty"] = sum(stated, ZERO)
-            read_level(parsed, fields, self.columns.header[self.quantities[0]], row.line)
-        return fields
+            counted = fields if stated else variant.if_new
+            counted |= {"track_inventory": bool(stated), "stock_qty": sum(stated, ZERO)}
+            read_level(parsed, counted, self.columns.header[self.quantities[0]], row.line)
 
 
 def _categories(row: RowReader) -> list[str]:

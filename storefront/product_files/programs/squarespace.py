@@ -7,7 +7,6 @@ site, which the file does not name, so they are not imported.
 from datetime import datetime
 from typing import Any
 
-from storefront.catalogue.models import Product
 from storefront.product_files import parsers
 from storefront.product_files.parsed_products import ParsedProduct, ParsedVariant
 from storefront.product_files.programs.format import Anything, ProductRows, ProgramFormat
@@ -25,9 +24,10 @@ from storefront.product_files.programs.values import (
     sales_mappings,
     set_prices,
     set_stock,
+    status_of_visible,
     tags,
 )
-from storefront.product_files.rows import ColumnIndex, RowReader, mappings_in_file
+from storefront.product_files.rows import KEEP, ColumnIndex, RowReader, mappings_in_file
 from storefront.shops.models import Shop
 
 HEADERS = {
@@ -55,7 +55,7 @@ _UNCARRIED = [
     ("weight|length|width|height", _NOTHING),
     ("mpn", set[str]()),
 ]
-_SHIPPED = chosen({"physical": True, "digital": False, "service": False, "gift_card": False, "": True})
+_SHIPPED = chosen({"physical": True, "digital": False, "service": False, "gift_card": False, "": KEEP})
 
 
 class _Rows(ProductRows):
@@ -63,7 +63,16 @@ class _Rows(ProductRows):
 
     def __init__(self, columns: ColumnIndex, shop: Shop, now: datetime) -> None:
         super().__init__(columns, shop, now)
-        self.product_mappings = mappings_in_file(columns, [*product_mappings(), ("tags", "tags", tags)])
+        self.product_mappings = mappings_in_file(
+            columns,
+            [
+                *product_mappings(),
+                ("tags", "tags", tags),
+                ("type", "requires_shipping", _SHIPPED),
+                ("type", "is_gift_card", _is_gift_card),
+                ("visible", "status", status_of_visible),
+            ],
+        )
         self.sales_mappings = mappings_in_file(columns, sales_mappings(shop.currency))
         self.options = [n for n in range(1, 7) if f"option {n} name" in columns and f"option {n} value" in columns]
 
@@ -80,11 +89,6 @@ class _Rows(ProductRows):
         first.read_into(fields, self.product_mappings)
         path = first["url"].strip("/").rpartition("/")[2]
         parsed = new_product(first, fields, parsers.slug(path) if path else "")
-        fields["requires_shipping"] = first.read("type", _SHIPPED, True)
-        fields["is_gift_card"] = first["type"].lower() == "gift_card"
-        if "visible" in self.columns:
-            is_visible = first.read("visible", parsers.boolean(blank=True))
-            fields["status"] = Product.Status.ACTIVE if is_visible else Product.Status.DRAFT
         if "categories" in self.columns:
             # A subcategory is stated with its parents, as in `/clothing/shirts`.
             names = listed(first["categories"])
@@ -95,7 +99,7 @@ class _Rows(ProductRows):
             parsed.media = [each for row in rows for each in pictures(parsed, row, ["images"])]
         variants = [(row, self._variant(parsed, first, row, order)) for order, row in enumerate(rows)]
         if len(variants) == 1 and not variants[0][1].option_values:
-            make_simple(parsed, variants[0][1].fields)
+            make_simple(parsed, variants[0][1])
         else:
             make_variable(parsed, variants, "option 1 value")
         return parsed
@@ -114,8 +118,12 @@ class _Rows(ProductRows):
         set_prices(parsed, row, variant.fields, price, sale if is_on_sale else None)
         if "stock" in self.columns:
             text = row["stock"]
-            set_stock(parsed, row, variant.fields, "stock", "" if text.lower() == "unlimited" else text)
+            set_stock(parsed, row, variant, "stock", None if text.lower() == "unlimited" else text)
         return variant
+
+
+def _is_gift_card(value: str) -> Any:
+    return value.lower() == "gift_card" if value else KEEP
 
 
 FORMAT = ProgramFormat(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -17,9 +18,10 @@ from storefront.product_files.parsed_products import (
     ParsedMedia,
     ParsedProduct,
     ParsedVariant,
+    Problem,
 )
 from storefront.product_files.parsers import LIMITS
-from storefront.product_files.rows import FieldMapping, RowReader
+from storefront.product_files.rows import KEEP, FieldMapping, RowReader
 from storefront.product_files.stock_levels import read_level
 
 MAX_OPTION_TEXT = 200
@@ -77,16 +79,25 @@ def set_prices(
     if sale and sale >= price:
         parsed.warn(columns.header["sale price"], "is not lower than the regular price; ignored", row.line)
     fields["price"] = sale if sale and sale < price else price
+    warn_if_free(parsed, row, price)
     if "sale price" in columns or "retail price" in columns or "discount" in columns:
         above = price if fields["price"] < price else retail or ZERO
         fields["compare_price"] = above if above > fields["price"] else ZERO
 
 
-def set_stock(parsed: ParsedProduct, row: RowReader, fields: dict[str, Any], column: str, text: str) -> None:
-    """Track the stock that the column states, or none where the text is empty."""
+def warn_if_free(parsed: ParsedProduct, row: RowReader, price: Decimal) -> None:
+    """Add a warning for a price of 0, which programs also write where there is none."""
+    if not price:
+        parsed.warn(row.columns.header["price"], "is 0; whoever orders it pays nothing", row.line)
+
+
+def set_stock(parsed: ParsedProduct, row: RowReader, variant: ParsedVariant, column: str, text: str | None) -> None:
+    """Track the stock of this text of the column; None for what is not tracked. An empty one leaves an existing variant
+    or product as it is, and tracks no stock of a new one."""
+    fields = variant.fields if text != "" else variant.if_new
     fields["track_inventory"] = bool(text)
     fields["stock_qty"] = row.read_part(column, parsers.stock, text, ZERO) if text else ZERO
-    read_level(parsed, fields, row.columns.header[column], row.line)
+    read_level(parsed, fields, row.columns.header.get(column, column), row.line)
 
 
 def category_paths(row: RowReader, column: str, paths: Iterable[Iterable[str]]) -> list[CategoryPath]:
@@ -132,11 +143,32 @@ def pictures(parsed: ParsedProduct, row: RowReader, columns: Iterable[str], base
     return [ParsedMedia(url) for url in found]
 
 
-def make_simple(parsed: ParsedProduct, fields: dict[str, Any]) -> None:
+def make_simple(parsed: ParsedProduct, only: ParsedVariant) -> None:
     """Give a product without variants the fields of its only row."""
-    own = {name: value for name, value in fields.items() if name not in ("name", "sort_order")}
-    parsed.fields |= own | {"type": Product.Type.SIMPLE}
-    parsed.keys.sku = fields.get("sku", "")
+    fill_simple(parsed, only)
+    parsed.fields["type"] = Product.Type.SIMPLE
+
+
+def fill_simple(parsed: ParsedProduct, only: ParsedVariant) -> None:
+    """Give a product the fields of its only row, which is read as that of the existing variant with its SKU, too. A row
+    of a product with variants does not state what these cost and how many there are."""
+    sold = {name: value for name, value in only.fields.items() if name not in ("name", "sort_order")}
+    parsed.fields |= sold
+    parsed.if_new |= only.if_new
+    parsed.keys.sku = sold.get("sku", "")
+    if parsed.keys.sku:
+        variant = replace(only, option_values={}, fields=sold, states_options=False)
+        warnings = list(parsed.warnings)
+        parsed.as_variant = ParsedProduct(parsed.line, parsed.keys, {}, variants=[variant], warnings=warnings)
+    if sold.keys() - {"sku"}:
+        reason = "the product has variants, which need columns of their options, or rows with their SKUs"
+        parsed.if_variable = replace(parsed, problems=[Problem(parsed.line, "", reason)])
+
+
+def set_own_sku(parsed: ParsedProduct, row: RowReader) -> None:
+    """Give a product with variants the SKU that its own row has beside theirs, by which the next file finds it."""
+    if "sku" in row.columns:
+        parsed.fields["sku"] = parsed.keys.sku = row.read("sku", parsers.text(LIMITS[Product]["sku"]), "")
 
 
 def option_text(row: RowReader, column: str, text: str) -> str:
@@ -149,8 +181,11 @@ def new_variant(row: RowReader, values: dict[str, str], order: int) -> ParsedVar
     return ParsedVariant(row.line, values, {"name": name, "sort_order": order})
 
 
-def make_variable(parsed: ParsedProduct, rows: Sequence[tuple[RowReader, ParsedVariant]], column: str) -> None:
-    """Give the product its variants. Records a problem for two with the same options; `column` is that of options."""
+def make_variable(
+    parsed: ParsedProduct, rows: Sequence[tuple[RowReader, ParsedVariant]], column: str, *, is_complete: bool = True
+) -> None:
+    """Give the product its variants. Records a problem for two with the same options; `column` is that of options.
+    Where the file need not have all of them, an existing product keeps the others."""
     lines: dict[tuple, int] = {}
     for row, variant in rows:
         if not variant.option_values:
@@ -159,7 +194,7 @@ def make_variable(parsed: ParsedProduct, rows: Sequence[tuple[RowReader, ParsedV
             row.refuse(column, f"has the same options as the variant on line {lines[variant.key]}")
     variants = [variant for _, variant in rows]
     names = dict.fromkeys(name for variant in variants for name in variant.option_values)
-    parsed.variants, parsed.variants_complete = variants, True
+    parsed.variants, parsed.variants_complete = variants, is_complete
     parsed.fields |= {"type": Product.Type.VARIABLE, "track_inventory": False, "stock_qty": 0}
     parsed.if_new["attributes"] = [
         {"name": name, "values": [*dict.fromkeys(filter(None, values))], "variation": True}
@@ -170,7 +205,14 @@ def make_variable(parsed: ParsedProduct, rows: Sequence[tuple[RowReader, ParsedV
     if prices:
         # Lists sort by the cheapest variant's price.
         cheapest = min(prices, key=lambda each: each["price"])
-        parsed.fields |= {name: cheapest[name] for name in ("price", "compare_price") if name in cheapest}
+        stated = parsed.fields if is_complete else parsed.if_new
+        stated |= {name: cheapest[name] for name in ("price", "compare_price") if name in cheapest}
+
+
+def status_of_visible(value: str) -> Any:
+    """The status by a column that tells whether a product is visible; a blank one keeps it."""
+    is_visible = parsers.boolean(blank=KEEP)(value)
+    return KEEP if is_visible is KEEP else Product.Status.ACTIVE if is_visible else Product.Status.DRAFT
 
 
 def chosen(words: dict[str, Any]) -> parsing.Parse:

@@ -10,11 +10,9 @@ from decimal import Decimal
 from typing import Any
 
 from storefront.catalogue import parsing
-from storefront.catalogue.models import Product
 from storefront.kit.money import ZERO, quantize
 from storefront.product_files import parsers
 from storefront.product_files.parsed_products import ParsedOption, ParsedProduct, ParsedVariant
-from storefront.product_files.parsers import LIMITS
 from storefront.product_files.programs.format import Anything, ProductRows, ProgramFormat
 from storefront.product_files.programs.values import (
     category_paths,
@@ -28,7 +26,10 @@ from storefront.product_files.programs.values import (
     pictures,
     product_mappings,
     sales_mappings,
+    set_own_sku,
     set_stock,
+    status_of_visible,
+    warn_if_free,
 )
 from storefront.product_files.rows import ColumnIndex, RowReader, mappings_in_file
 from storefront.shops.models import Shop
@@ -69,7 +70,9 @@ _HUNDRED = Decimal(100)
 class _Rows(ProductRows):
     def __init__(self, columns: ColumnIndex, shop: Shop, now: datetime) -> None:
         super().__init__(columns, shop, now)
-        self.product_mappings = mappings_in_file(columns, product_mappings())
+        self.product_mappings = mappings_in_file(
+            columns, [*product_mappings(), ("visible", "status", status_of_visible)]
+        )
         self.sales_mappings = mappings_in_file(columns, sales_mappings(shop.currency))
         self.options = [n for n in range(1, 7) if f"option {n} name" in columns and f"option {n} choices" in columns]
 
@@ -94,9 +97,6 @@ class _Rows(ProductRows):
         parsed = new_product(first, fields)
         if "brand" in self.columns:
             parsed.related_names["brand"] = first.read("brand", parsers.text(200)) or None
-        if "visible" in self.columns:
-            is_visible = first.read("visible", parsers.boolean(blank=True))
-            fields["status"] = Product.Status.ACTIVE if is_visible else Product.Status.DRAFT
         if "collection" in self.columns:
             parsed.categories = category_paths(
                 first, "collection", ([name] for name in listed(first["collection"], ";"))
@@ -107,9 +107,11 @@ class _Rows(ProductRows):
         if others:
             made = [(row, self._variant(parsed, first, row, order, price)) for order, row in enumerate(others)]
             make_variable(parsed, made, "option 1 choices")
-            parsed.keys.sku = first.read("sku", parsers.text(LIMITS[Product]["sku"]), "")
+            set_own_sku(parsed, first)
         else:
-            make_simple(parsed, self._sales_fields(parsed, first, first, price))
+            only = new_variant(first, {}, 0)
+            self._fill(parsed, first, first, price, only)
+            make_simple(parsed, only)
             parsed.options = self._choices(first)
         return parsed
 
@@ -135,27 +137,27 @@ class _Rows(ProductRows):
             if name and (label := self._label(row, n, row[f"option {n} choices"])):
                 values[name] = label
         variant = new_variant(row, values, order)
-        variant.fields |= self._sales_fields(parsed, first, row, price)
+        self._fill(parsed, first, row, price, variant)
         if row["visible"]:
             variant.fields["is_active"] = row.read("visible", parsers.boolean(blank=True))
         return variant
 
-    def _sales_fields(
-        self, parsed: ParsedProduct, first: RowReader, row: RowReader, price: Decimal | None
-    ) -> dict[str, Any]:
-        fields: dict[str, Any] = {}
+    def _fill(
+        self, parsed: ParsedProduct, first: RowReader, row: RowReader, price: Decimal | None, variant: ParsedVariant
+    ) -> None:
+        fields = variant.fields
         row.read_into(fields, self.sales_mappings)
         money = parsers.money(self.shop.currency)
         if price is not None:
             regular = price + (row.read("surcharge", money, ZERO) if row is not first else ZERO)
             fields["price"] = self._discounted(first, regular)
+            warn_if_free(parsed, row, regular)
             if "discount" in self.columns:
                 fields["compare_price"] = regular if fields["price"] < regular else ZERO
         if "inventory" in self.columns:
             text = row["inventory"]
-            words = {"instock": "", "outofstock": "0"}
-            set_stock(parsed, row, fields, "inventory", words.get(text.lower(), text))
-        return fields
+            words = {"instock": None, "outofstock": "0"}
+            set_stock(parsed, row, variant, "inventory", words.get(text.lower(), text))
 
     def _discounted(self, first: RowReader, regular: Decimal) -> Decimal:
         mode, amount = first.read("discount mode", _MODE, ""), first.read("discount", _amount)

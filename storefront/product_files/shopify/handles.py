@@ -1,4 +1,4 @@
-"""Groups the rows of a Shopify file by handle, so that no product is imported without one of its rows.
+"""Groups the rows of a Shopify file by handle, whatever its case, so that no product lacks one of its rows.
 
 Where a row that cannot be read has a handle, its product is refused. Where it has none that is certain, it may be part
 of the product above it or of the one below: both are refused, and no other product of the file loses a variant or a
@@ -27,11 +27,11 @@ class Handles:
         """Add a row; one without a handle belongs to the row above. Yields a Failure if there is none."""
         stated = row.values[self.position]
         if stated and self._unknown:
-            self.store.refuse(stated, [_may_be_part(self._unknown, stated)])
+            self.store.refuse(stated.casefold(), [_may_be_part(self._unknown, stated)])
             self._unknown = None
         self._handle = stated or self._handle
         if self._handle:
-            self.store.add(self._handle, row.line, row.values)
+            self.store.add(self._handle.casefold(), row.line, row.values)
         else:
             yield Failure([Problem(row.line, self.header, "is empty, and there is no product in the rows above")])
 
@@ -39,14 +39,14 @@ class Handles:
         """Refuse the products that the row is part of, or may be."""
         stated = row.cell(self.position)
         # A comma too many shifts the cells behind it.
-        if row.begins_row and stated and (self.position == 0 or stated == self._handle):
+        if row.begins_row and stated and (self.position == 0 or stated.casefold() == self._handle.casefold()):
             self._handle, self._unknown = stated, None
-            self.store.refuse(stated, row.problems)
+            self.store.refuse(stated.casefold(), row.problems)
             return
         yield Failure(row.problems)
         self.has_unknown_rows, self._unknown = True, row
         if self._handle:
-            self.store.refuse(self._handle, [_may_be_part(row, self._handle)])
+            self.store.refuse(self._handle.casefold(), [_may_be_part(row, self._handle)])
 
 
 def _may_be_part(row: BrokenRow, handle: str) -> Problem:

@@ -33,7 +33,7 @@ _TEXTS = {"", "string", "single_line_text_field", "multi_line_text_field", "date
 _NUMBERS = {"integer", "number_integer", "number_decimal"}
 _MEASURES = {"dimension": "unit", "weight": "unit", "volume": "unit", "money": "currency_code"}
 _LIST = "list."
-_REFERENCE = "gid://"
+REFERENCE = "gid://"
 _BETWEEN = "; "
 
 
@@ -116,11 +116,14 @@ def cell_of(values: list[str]) -> str:
 
 
 def values_of(cell: str, type: str = "") -> list[str] | None:
-    """The values in a cell; None if they refer to something in the other shop. Raises InvalidValue."""
+    """The values in a cell; None if they refer to something in the other shop, or are data of an app and no text.
+    Raises InvalidValue."""
     items = _items(cell, type)
+    if not type and any(isinstance(item, dict) or _is_object(item) for item in items):
+        return None
     kind = type.removeprefix(_LIST)
     values = [parsing.check_text(_value(item, kind)) for item in items]
-    return None if any(value.startswith(_REFERENCE) for value in values) else values
+    return None if any(value.startswith(REFERENCE) for value in values) else values
 
 
 def _items(cell: str, type: str) -> list[Any]:
@@ -133,6 +136,14 @@ def _items(cell: str, type: str) -> list[Any]:
     if type and not type.startswith(_LIST):
         return [cell]
     return [item.strip() for item in cell.split(_BETWEEN) if item.strip()]
+
+
+def _is_object(text: Any) -> bool:
+    if not (isinstance(text, str) and text.startswith("{") and text.endswith("}")):
+        return False
+    with suppress(ValueError, RecursionError):
+        return isinstance(json.loads(text), dict)
+    return False
 
 
 def _value(item: Any, kind: str) -> str:

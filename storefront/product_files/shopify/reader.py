@@ -37,7 +37,7 @@ from storefront.product_files.shopify.headers import column_of as column_of
 from storefront.product_files.shopify.headers import harmless_values as harmless_values
 from storefront.product_files.shopify.headers import refusal as refusal
 from storefront.product_files.shopify.headers import warnings as warnings
-from storefront.product_files.shopify.metafields import COLUMN, merged, metafield_of, renamed, values_of
+from storefront.product_files.shopify.metafields import COLUMN, REFERENCE, merged, metafield_of, renamed, values_of
 from storefront.product_files.stock_levels import read_level
 from storefront.shops.models import Shop
 
@@ -62,7 +62,10 @@ def recognises(columns: Collection[str | None]) -> bool:
     if "handle" not in columns:
         # No other program's, if all of its headers are known.
         return "sku" in columns and len(columns) > 1 and _OF_SKUS.issuperset(columns)
-    return any(name in columns for name in ("title", "option1 value", "price", "image", "sku"))
+    # Of other columns, all have to be known.
+    return any(name in columns for name in ("title", "option1 value", "price", "image", "sku")) or (
+        None not in columns and len(columns) > 1
+    )
 
 
 def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
@@ -87,7 +90,8 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
             if isinstance(group, Failure):
                 yield group
             else:
-                parsed = reader.product(group[0], [RowReader(columns, line, values) for line, values in group[1]])
+                rows = [RowReader(columns, line, values) for line, values in group[1]]
+                parsed = reader.product(rows[0]["handle"], rows)
                 if isinstance(parsed, ParsedProduct) and handles:
                     parsed.is_partial = handles.has_unknown_rows
                 yield parsed
@@ -144,6 +148,8 @@ class _Reader:
         names = [name for name in columns.header if name.startswith(COLUMN)]
         found = [metafield for name in names if (metafield := metafield_of(columns.header[name]))]
         self.metafields = list(zip(names, renamed(found), strict=True))
+        # A file of a few columns can be a list of some variants alone.
+        self.is_whole = "title" in columns and "price" in columns
         self.options = [n for n in (1, 2, 3) if f"option{n} name" in columns and f"option{n} value" in columns]
 
     def product(self, handle: str, rows: list[RowReader]) -> ReadResult:
@@ -155,9 +161,10 @@ class _Reader:
         stated = [(n, first.read(f"option{n} name", parsers.decoded(200), "")) for n in self.options]
         names = [(n, name) for n, name in stated if name]
         variant_rows = [row for row in rows if any(row[name] for name in _VARIANT_CELLS)] or [first]
-        if not self.options:
+        if not self.options or (not names and len(variant_rows) == 1):
             parsed = self._without_options(parsed, variant_rows)
         elif self._is_simple(names, variant_rows):
+            parsed.settles_type = True
             self._sales_fields(parsed, variant_rows[0], parsed.fields, parsed.if_new)
             parsed.keys.sku = parsed.fields.get("sku", "")
             parsed.fields["type"] = Product.Type.SIMPLE
@@ -183,7 +190,7 @@ class _Reader:
         return replace(variant, as_variant=variant) if row.problems else replace(parsed, as_variant=variant)
 
     def _without_options(self, parsed: ParsedProduct, variant_rows: list[RowReader]) -> ParsedProduct:
-        """The product of rows in a file without options. If it is variable, its variants are found by their SKUs."""
+        """The product of rows without options. If it is variable, its variants are found by their SKUs."""
         rows = [row for row in variant_rows if any(row[name] for name in _VARIANT_CELLS)]
         variable = replace(
             parsed,
@@ -231,10 +238,11 @@ class _Reader:
         return kept
 
     def _is_simple(self, names: list[tuple[int, str]], variant_rows: list[RowReader]) -> bool:
+        """Returns True for what Shopify writes for a product without variants."""
         if len(variant_rows) > 1:
             return False
         values = [(name.lower(), variant_rows[0][f"option{n} value"].lower()) for n, name in names]
-        return not values or values == [(_TITLE, _DEFAULT_TITLE)]
+        return values == [(_TITLE, _DEFAULT_TITLE)]
 
     def _product(self, handle: str, first: RowReader) -> ParsedProduct:
         fields: dict[str, Any] = {}
@@ -289,7 +297,7 @@ class _Reader:
 
     def _add_variants(self, parsed: ParsedProduct, names: list[tuple[int, str]], variant_rows: list[RowReader]) -> None:
         fields = parsed.fields
-        parsed.variants, parsed.variants_complete = [], True
+        parsed.variants, parsed.variants_complete = [], self.is_whole
         if len(names) == len(self.options) < MAX_OPTIONS:
             parsed.only_options = frozenset(name for _, name in names)
         lines: dict[tuple, int] = {}
@@ -321,7 +329,9 @@ class _Reader:
             if first[column]:
                 values = first.read(column, partial(values_of, type=metafield.type))
                 if values is None:
-                    parsed.warn(self.columns.header[column], "refers to something of the other shop; not imported")
+                    refers = REFERENCE in first[column]
+                    what = "refers to something of the other shop" if refers else "is data of an app"
+                    parsed.warn(self.columns.header[column], f"{what}; not imported")
                     continue
             parsed.metafields.append(ParsedMetafield(metafield.key, metafield.name, values))
         attributes = merged(parsed.if_new.get("attributes", []), parsed.metafields)

@@ -148,6 +148,13 @@ class RowBuilder:
     def _variant(self, existing: ExistingProduct, variant: Variant, names: list[str]) -> Row:
         product = existing.product
         row = _variant_values(product, variant) | {"Variant Grams": _grams(variant.weight or product.weight)}
+        if not variant.is_active:
+            # Shopify has no such variants: this one sells nothing there.
+            row |= {
+                "Variant Inventory Tracker": "shopify",
+                "Variant Inventory Qty": "0",
+                "Variant Inventory Policy": "deny",
+            }
         image = next((each for each in existing.media if each.pk == variant.image_id), None)
         row["Variant Image"] = picture_url(self.shop, image) if image else ""
         for number, name in enumerate(names, 1):

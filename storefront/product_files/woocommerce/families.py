@@ -66,5 +66,6 @@ class Families:
         if row["id"]:
             self.store.alias(f"id:{row['id']}", group)
         if row["sku"]:
-            self.store.alias(f"sku:{row['sku']}", group)
+            # A row that repeats another one is no second product.
+            self.store.claim(f"sku:{row['sku']}", group, row["id"] or row["name"], row.line)
         return group

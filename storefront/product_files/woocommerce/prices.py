@@ -24,12 +24,13 @@ class PriceColumns:
 
     def read(self, row: RowReader, parsed: ParsedProduct) -> StatedPrices:
         """The prices of the row. Adds a warning for a new product whose sale is left out. A sale at 0.00 is refused
-        in a row without a regular price, since such columns of other programs mean that there is no sale."""
+        where the regular price is another one, since such columns of other programs mean that there is no sale; our
+        own exports mean it."""
         regular, sale = row.read("regular price", self.parse), row.read("sale price", self.parse)
         starts = row.read("sale starts", lambda value: moment(value, self.zone))
         ends = row.read("sale ends", lambda value: moment(value, self.zone, end=True))
-        if regular is None and sale is not None and not sale:
-            row.refuse("sale price", "is 0, and the row has no regular price; leave it empty if there is no sale")
+        if sale is not None and not sale and regular != ZERO and not row["source"]:
+            row.refuse("sale price", "is 0, which would make it free; leave it empty if there is no sale")
         prices = StatedPrices(regular, sale, starts, ends, self.columns)
         if sale is not None:
             new = SimpleNamespace(price=ZERO, compare_price=ZERO, sale_price=None, sale_from=None, sale_until=None)

@@ -182,7 +182,9 @@ class _Reader:
         """A product that is a single row."""
         parsed = self._product(row)
         fields, words = parsed.fields, row["type"].lower()
-        if words:
+        if kind in ("grouped", "external"):
+            parsed.if_new["type"] = "simple"
+        elif words:
             fields["type"] = "digital" if "downloadable" in words else "simple"
             fields["requires_shipping"] = "virtual" not in words
         if self.prices.columns:

@@ -140,6 +140,12 @@ def test_v2_a_rule_that_is_not_understood_refuses_the_product(shop, tmp_path):
     assert not Product.objects.exists()
 
 
+def test_v2_a_price_in_the_row_of_a_sku_is_refused(shop, tmp_path):
+    report = imported(shop, [*OLD_TEE[:2], OLD_TEE[2] | {"Price": "[ADD]2"}], tmp_path)
+    assert errors(report) == ["line 4, Price: is not read in the row of a SKU; state it in a row of a Rule below"]
+    assert not Product.objects.exists()
+
+
 @pytest.mark.parametrize("rows", [MUG, TEE, OLD_TEE, OLD_TEE[:1]], ids=["v3", "v3 variants", "v2 variants", "v2"])
 def test_a_second_import_changes_nothing(shop, tmp_path, rows):
     imported(shop, rows, tmp_path)

@@ -94,3 +94,26 @@ def test_a_second_import_changes_nothing(shop, tmp_path):
 def test_what_is_not_carried_is_reported_once(shop, tmp_path):
     report = imported(shop, [MUG | {"google_product_category": "6047"}, TEE[0]], tmp_path)
     assert [each.split(":")[0] for each in warnings(report)] == ["line 2, google_product_category"]
+
+
+def test_a_feed_with_some_offers_of_a_group_keeps_the_others_and_their_options(shop, tmp_path):
+    others = [row(id="T-L", title="Tee", item_group_id="T", color="Red", size="L", price="21 EUR")]
+    imported(shop, [*TEE, *others], tmp_path)
+    before = Product.objects.get(shop=shop)
+    options = {each.sku: each.option_values for each in before.variants.all()}
+    report = imported(shop, [TEE[0] | {"price": "19 EUR"}, TEE[1]], tmp_path, update=True)
+    assert (report.updated, errors(report)) == (1, [])
+    found = {each.sku: (each.option_values, each.price, each.is_active) for each in before.variants.all()}
+    assert found == {
+        "T-R": (options["T-R"], 19, True),
+        "T-B": (options["T-B"], 22, True),
+        "T-L": (options["T-L"], 21, True),
+    }
+    assert options["T-R"] == {"Color": "Red", "Size": "M"}
+
+
+def test_the_list_price_follows_an_offer_that_the_feed_lacks(shop, tmp_path):
+    others = [row(id="T-L", title="Tee", item_group_id="T", color="Red", size="L", price="5 EUR")]
+    imported(shop, [*TEE, *others], tmp_path)
+    imported(shop, [TEE[0] | {"price": "19 EUR"}, TEE[1]], tmp_path, update=True)
+    assert Product.objects.get(shop=shop).price == 5

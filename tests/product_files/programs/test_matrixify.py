@@ -41,3 +41,24 @@ def test_a_command_that_is_not_known_is_refused_with_its_line(shop, tmp_path):
     report = imported(shop, [row("mug", "NEW"), row("cup", "MOVE")], tmp_path)
     assert errors(report) == ["line 3, Command: expected NEW, UPDATE, MERGE or IGNORE, found 'move'"]
     assert list(prices(shop)) == ["mug"]
+
+
+def test_a_command_that_is_not_known_refuses_all_rows_of_its_product(shop, tmp_path):
+    rows = [
+        row("tee", "MERGE", **{"Variant SKU": f"T-{size}", "Option1 Name": "Size", "Option1 Value": size})
+        for size in "SML"
+    ]
+    imported(shop, rows, tmp_path)
+    given = [each | {"Variant Price": "20"} for each in rows]
+    report = imported(shop, [given[0], given[1] | {"Command": "FOO"}, given[2]], tmp_path, update=True)
+    assert errors(report) == ["line 3, Command: expected NEW, UPDATE, MERGE or IGNORE, found 'foo'"]
+    tee = Product.objects.get(shop=shop)
+    assert [str(each.price) for each in tee.variants.all()] == ["9.50"] * 3
+
+
+def test_new_keeps_a_product_with_variants_that_a_row_without_options_names(shop, tmp_path):
+    made = {"Variant SKU": "T-S", "Option1 Name": "Size", "Option1 Value": "S"}
+    imported(shop, [row("tee", "MERGE", **made)], tmp_path)
+    report = imported(shop, [row("tee", "NEW", price="20", **{"Variant SKU": "T-S"})], tmp_path, update=True)
+    assert report.unchanged[0].reason == "its Command is NEW, and the shop has it already"
+    assert str(Product.objects.get(shop=shop).variants.get().price) == "9.50"

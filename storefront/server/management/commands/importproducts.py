@@ -27,6 +27,8 @@ from storefront.server.progress import progress_bar, write_beside
 from storefront.shops.models import Shop
 
 NOT_COMPLETE = 1
+# Problems on stderr; a damaged file can have one in every line.
+MAX_SHOWN = 1000
 
 
 class Command(Base):
@@ -103,11 +105,16 @@ class Command(Base):
         ):
             task = progress.add_task(file.name, total=None)
 
+            shown = 0
+
             def on_problem(problem: Problem) -> None:
+                nonlocal shown
                 write_row(problem)
                 # Skipped products are expected, and can be as many as the file has.
                 if problem.severity != "skipped":
-                    write_beside(progress, f"{problem.severity}: {problem}")
+                    shown += 1
+                    if shown <= MAX_SHOWN:
+                        write_beside(progress, f"{problem.severity}: {problem}")
 
             def on_progress(done: int, total: int, result: Report) -> None:
                 progress.update(task, completed=done, total=total)
@@ -133,6 +140,9 @@ class Command(Base):
                 gate=gate,
             )
             kept.finish(result)
+        if shown > MAX_SHOWN:
+            where = f"all are in {report}" if report else "--report FILE.csv has all of them"
+            self.write_message(f"... and {shown - MAX_SHOWN:,} more; {where}")
         if dry_run and update:
             self._write_impact(found, gate, result.impact)
         self.write_result(result.counts())
