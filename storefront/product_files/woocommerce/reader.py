@@ -31,6 +31,7 @@ from storefront.product_files.rows import KEEP, ColumnIndex, FieldMapping, RowRe
 from storefront.product_files.sale_periods import STATED
 from storefront.product_files.stock_levels import read_level
 from storefront.product_files.woocommerce import alone
+from storefront.product_files.woocommerce.attributes import attribute_columns, parts_alone
 from storefront.product_files.woocommerce.families import Families
 from storefront.product_files.woocommerce.headers import DISTINCTIVE, units
 from storefront.product_files.woocommerce.headers import column_of as column_of
@@ -80,7 +81,7 @@ def recognises(columns: Collection[str | None]) -> bool:
 
 def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
     """Every product of the file: simple ones in file order, then variable ones, after all rows have been read."""
-    reader, alone_parts = _Reader(columns, shop, now), _parts_alone(columns)
+    reader, alone_parts = _Reader(columns, shop, now), parts_alone(columns)
     uncarried = UncarriedColumns(
         table.headers, lambda header: set() if header in alone_parts else harmless_values(header)
     )
@@ -120,21 +121,6 @@ def product_of(columns: ColumnIndex, rows: list[list[str]], *, shop: Shop, now: 
     read = [RowReader(columns, line, values) for line, values in enumerate(rows, 1)]
     kind = reader.kind_of(read[0])
     return next(reader.family(read)) if kind == "variable" else reader.single(read[0], kind)
-
-
-def _attribute_columns(columns: ColumnIndex, number: int) -> int:
-    return sum(f"attribute {number} {part}" in columns for part in ("name", "values"))
-
-
-def _parts_alone(columns: ColumnIndex) -> set[str]:
-    """The headers of attributes' names without a column of values, and of values without one of names, which are not
-    imported."""
-    numbered = (column.split(" ") for column in columns.header if column.startswith("attribute "))
-    return {
-        columns.header[f"attribute {number} {part}"]
-        for _, number, part in numbered
-        if part in ("name", "values", "default") and _attribute_columns(columns, int(number)) < 2
-    }
 
 
 class _Reader:
@@ -179,7 +165,7 @@ class _Reader:
         )
         self.variant_mappings = mappings_in_file(columns, [*self.common, ("weight", "weight", parsing.measure(weight))])
         self.unit = unit
-        parts = {number: _attribute_columns(columns, number) for number in range(1, 200)}
+        parts = {number: attribute_columns(columns, number) for number in range(1, 200)}
         self.attributes = [number for number, found in parts.items() if found == 2]
         # True if the file has a name without values, or values without a name.
         self.lacks_attributes = 1 in parts.values()
