@@ -97,7 +97,7 @@ class Matcher:
         has_keys: bool = True,
     ) -> None:
         self.shop, self.source, self.seen, self._skus, self.has_keys = shop, source, seen, skus, has_keys
-        # Those that the import itself creates are no other products' keys.
+        # Variants that the import itself creates do not count.
         self._had_variants = Variant.objects.filter(shop=shop).exists()
         self._has_counted_skus = self._has_counted_variants = False
 

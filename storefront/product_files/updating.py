@@ -76,7 +76,7 @@ def update_product(
         differing = baselines.differing(parsed, existing, variant_rows)
         updating = _ProductUpdate(shop, existing, differing, variant_rows, references, headers, now, prices_at)
         updating.compare()
-        # Those of this comparison alone; a product that waited in the spool has them already.
+        # Warnings of this comparison alone; a product that waited in the spool has them already.
         parsed.warnings += [each for each in updating.warnings if each not in parsed.warnings]
         warn_of_cleared(differing, variant_rows, updating.assignments, updating.plans, headers)
     if effects is not None and updating.changes:
@@ -315,7 +315,7 @@ class _ProductUpdate(ListUpdates):
         ]
 
     def _switched_off(self, rows: list[Variant]) -> list[tuple[Variant, list[str]]]:
-        """The variants, as they stop selling because the file lacks them, which the report says."""
+        """The variants, as they stop selling because the file lacks them; the report names their number."""
         if count := sum(row.is_active for row in rows):
             lacking = "variant that the file lacks is" if count == 1 else "variants that the file lacks are"
             self._warn(f"{count:,} {lacking} switched off", self.parsed.line)

@@ -62,7 +62,7 @@ def recognises(columns: Collection[str | None]) -> bool:
     if "handle" not in columns:
         # No other program's, if all of its headers are known.
         return "sku" in columns and len(columns) > 1 and _OF_SKUS.issuperset(columns)
-    # Of other columns, all have to be known.
+    # Other columns tell only if all are known.
     return any(name in columns for name in ("title", "option1 value", "price", "image", "sku")) or (
         None not in columns and len(columns) > 1
     )
