@@ -51,10 +51,16 @@ _MAX_KNOWN = 50_000
 @dataclass(frozen=True, slots=True)
 class SearchWord:
     """A word of a search. `stem` is None if the word has none, or is its own. `text` begins with a space if only the
-    beginnings of words match it."""
+    beginnings of words match it. `others` are further ways in which a text can have it."""
 
     text: str
     stem: str | None = None
+    others: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts any of which a product's text contains if it matches the word."""
+        return (self.text, *((f" {self.stem} ",) if self.stem else ()), *self.others)
 
 
 class SearchText(NamedTuple):
@@ -65,9 +71,12 @@ class SearchText(NamedTuple):
     words: frozenset[str]
 
 
-def search_words(q: str, language: str, *, for_shoppers: bool = False) -> tuple[SearchWord, ...]:
+def search_words(
+    q: str, language: str, *, for_shoppers: bool = False, in_old_texts: bool = False
+) -> tuple[SearchWord, ...]:
     """The words of a search (R-CAT-20). A product matches if its text contains each of them, or ` stem `.
-    `for_shoppers`: a word with an apostrophe, such as `men's`, does not match the end of another, such as `women's`."""
+    `for_shoppers`: a word with an apostrophe, such as `men's`, does not match the end of another, such as `women's`.
+    `in_old_texts`: words also match texts of releases that folded case alone."""
     found = []
     for given in dict.fromkeys(q.split()):
         text = folded_word(given)
@@ -76,7 +85,9 @@ def search_words(q: str, language: str, *, for_shoppers: bool = False) -> tuple[
         word = joined(casefolded(given))
         stem = unaccented(stem_of(word, language)) if _WORD.fullmatch(word) else text
         whole = for_shoppers and "'" in unaccented(given).strip("-'")
-        found.append(SearchWord(f" {text}" if whole else text, None if stem == text else stem))
+        written = [casefolded(given)] if in_old_texts else []
+        others = tuple(other for other in written if other != text)
+        found.append(SearchWord(f" {text}" if whole else text, None if stem == text else stem, others))
     return tuple(dict.fromkeys(found))
 
 
