@@ -44,6 +44,10 @@ _ASCII_WORD = re.compile("[a-zA-Z]{3,40}")
 _TAG = re.compile(r"<[a-zA-Z/!?][^<>]*>")
 # Bounded, since Python refuses numbers of thousands of digits.
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
+# Where people also write a space in a word: not between two digits.
+_PARTS = re.compile(r"(?<!\d)-+|-+(?!\d)|(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
+# Parts of a word at most, and letters of the first from which on it can be the end of another word.
+MAX_PARTS, MIN_PART = 4, 3
 # Texts without white space whose stems are remembered, of each language. Each takes about 200 bytes.
 _MAX_KNOWN = 50_000
 
@@ -85,10 +89,22 @@ def search_words(
         word = joined(casefolded(given))
         stem = unaccented(stem_of(word, language)) if _WORD.fullmatch(word) else text
         whole = for_shoppers and "'" in unaccented(given).strip("-'")
-        written = [casefolded(given)] if in_old_texts else []
-        others = tuple(other for other in written if other != text)
-        found.append(SearchWord(f" {text}" if whole else text, None if stem == text else stem, others))
+        others = {*_in_parts(given, language), *([casefolded(given)] if in_old_texts else [])}
+        found.append(
+            SearchWord(f" {text}" if whole else text, None if stem == text else stem, tuple(sorted(others - {text})))
+        )
     return tuple(dict.fromkeys(found))
+
+
+def _in_parts(given: str, language: str) -> Iterable[str]:
+    """How a text has a word of a search if it has spaces for its hyphens, or between its numbers and letters: `long
+    sleev` for `long-sleeves`, ` 12 pack` for `12pack`. The pairs of short words, which texts have, are left out."""
+    parts = list(filter(None, map(folded_word, _PARTS.split(unaccented(casefolded(given))))))
+    if not 1 < len(parts) <= MAX_PARTS or _pairs(parts):
+        return
+    stem = unaccented(stem_of(parts[-1], language)) if _WORD.fullmatch(parts[-1]) else parts[-1]
+    before = " " if len(parts[0]) < MIN_PART else ""
+    yield before + " ".join([*parts[:-1], stem if parts[-1].startswith(stem) else parts[-1]])
 
 
 def search_text(

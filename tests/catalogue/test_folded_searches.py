@@ -75,6 +75,24 @@ FINDS = [
     ("می\u200cخواهم", "میخواهم"),
     ("Ages 3-5", "3-5"),
     ("Ages 3–5", "3-5"),
+    # Hyphens for spaces, and numbers that are written together with words.
+    ("Long sleeve shirt", "long-sleeve"),
+    ("Long sleeve shirt", "long-sleeves"),
+    ("Long-sleeve shirt", "long sleeves"),
+    ("Gluten free bread", "gluten-free"),
+    ("Non stick pan", "non-stick"),
+    ("Tee shirt", "tee-shirts"),
+    ("Tee shirts", "tee-shirt"),
+    ("12 pack", "12-pack"),
+    ("12 packs", "12pack"),
+    ("12-pack", "12pack"),
+    ("12pack", "12-pack"),
+    ("A 2 in 1 pot", "2-in-1"),
+    ("A 2 in 1 pot", "2in1"),
+    ("iPhone 14", "iphone-14"),
+    ("iPhone 14", "iphone14"),
+    ("5 l kettle", "5l"),
+    ("Água benta", "agua-benta"),
     # Entities.
     ("Salt &amp; pepper 11&#39;&#39;", "& 11''"),
     ("Caf&eacute;", "cafe"),
@@ -104,6 +122,8 @@ def test_a_word_is_found_however_it_is_typed(shop, other_shop, name, q):
         ("Size 35", "3-5"),
         ("Size 3-5", "35"),
         ("Sea shore", "seashore"),
+        ("Sleeve, long or short", "long-sleeve"),
+        ("Pack of 112 packs", "12-pack"),
     ],
 )
 def test_other_words_are_not_found(shop, name, q):
