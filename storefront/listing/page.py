@@ -129,13 +129,20 @@ class Listing:
         category = None if filters.category is None else "branch" if filters.with_subcategories else "alone"
         separate = long[:MAX_LONG_WORDS], short[:MAX_SHORT_WORDS]
         rest = [*long[MAX_LONG_WORDS:], *short[MAX_SHORT_WORDS:]]
-        counts = [tuple(len(word.texts) for word in each) for each in separate]
         self.words = long
         # The ids of a search's matches, whatever their dates, if they were just found.
         self.matches: BitMap64 | None = None
         has_ids = filters.ids is not None
-        visible = filters.for_shoppers and bool(words)
-        self.shape = Shape(category, filters.featured, since is not None, has_ids, *counts, bool(rest), visible)
+        self.shape = Shape(
+            category=category,
+            featured=filters.featured,
+            since=since is not None,
+            ids=has_ids,
+            long_words=tuple(len(word.texts) for word in separate[0]),
+            short_words=tuple(len(word.texts) for word in separate[1]),
+            rest=bool(rest),
+            visible=filters.for_shoppers and bool(words),
+        )
         if self.sort == RELEVANCE and not self.shape.has_words:
             self.sort = None
         # Until when what was read holds, unless somebody writes; None: for ever.
