@@ -46,6 +46,11 @@ _TAG = re.compile(r"<[a-zA-Z/!?][^<>]*>")
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 # Where people also write a space in a word: not between two digits.
 _PARTS = re.compile(r"(?<!\d)-+|-+(?!\d)|(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
+# Of words as shoppers write them: apostrophes that belong to the word; punctuation that does not, but for inches; and
+# what separates words without being one.
+_POSSESSIVE = re.compile(r"(?<=[^'-])'(?=.*[^'-])|s'$")
+_AROUND = re.compile(r"""^[("“„«]+|(?:[).,;:!?“”»]|(?<!\d)")+$""")
+_SEPARATOR = re.compile("[-'/|—]+")
 # Parts of a word at most, and letters of the first from which on it can be the end of another word.
 MAX_PARTS, MIN_PART = 4, 3
 # Texts without white space whose stems are remembered, of each language. Each takes about 200 bytes.
@@ -79,21 +84,28 @@ def search_words(
     q: str, language: str, *, for_shoppers: bool = False, in_old_texts: bool = False
 ) -> tuple[SearchWord, ...]:
     """The words of a search (R-CAT-20). A product matches if its text contains each of them, or ` stem `.
-    `for_shoppers`: a word with an apostrophe, such as `men's`, does not match the end of another, such as `women's`.
+    `for_shoppers`: a word with an apostrophe, such as `men's`, does not match the end of another, such as `women's`; and
+    punctuation around words does not count, nor what stands between them alone, such as the dash of `Mug – Blue`.
     `in_old_texts`: words also match texts of releases that folded case alone."""
-    found = []
-    for given in dict.fromkeys(q.split()):
+    found, written = [], dict.fromkeys(q.split())
+    for given in _as_shoppers_mean(written) if for_shoppers else written:
         text = folded_word(given)
         if not text:
             continue
         word = joined(casefolded(given))
         stem = unaccented(stem_of(word, language)) if _WORD.fullmatch(word) else text
-        whole = for_shoppers and "'" in unaccented(given).strip("-'")
+        whole = for_shoppers and _POSSESSIVE.search(unaccented(given))
         others = {*_in_parts(given, language), *([casefolded(given)] if in_old_texts else [])}
         found.append(
             SearchWord(f" {text}" if whole else text, None if stem == text else stem, tuple(sorted(others - {text})))
         )
-    return tuple(dict.fromkeys(found))
+    # Invisible characters alone are no text that a product has.
+    return tuple(dict.fromkeys(found)) or tuple(map(SearchWord, written))
+
+
+def _as_shoppers_mean(words: Iterable[str]) -> Iterable[str]:
+    bare = {_AROUND.sub("", word) or word: None for word in words}
+    return [word for word in bare if not _SEPARATOR.fullmatch(unaccented(word))] or bare
 
 
 def _in_parts(given: str, language: str) -> Iterable[str]:

@@ -12,7 +12,7 @@ from storefront.catalogue.search_texts import MARKUP, search_text
 from storefront.listing import queries
 from storefront.listing.page import RELEVANCE
 from storefront.listing.queries import ProductFilters
-from tests.catalogue.factories import make_product
+from tests.catalogue.factories import make_product, make_variant
 from tests.shops.factories import NOW, make_shop
 
 
@@ -114,6 +114,8 @@ def test_a_word_is_found_however_it_is_typed(shop, other_shop, name, q):
     ("name", "q"),
     [
         ("Women's wallet", "men’s"),
+        ("Women's wallet", "mens'"),
+        ("Women's wallet", "mens’ wallet"),
         ("Women’s wallet", "men's wallet"),
         ("Йод", "иод"),
         ("ひかり", "ひがり"),
@@ -163,6 +165,44 @@ def test_a_word_of_hyphens_or_apostrophes_finds_what_has_them(shop):
     assert found(shop, "--") == ["a -- b"]
     assert found(shop, "'") == found(shop, "’") == ["Men’s"]
     assert found(shop, "'-") == []
+
+
+SHOPPERS = [
+    "Mug – Blue",
+    "mug - blue",
+    "mug — blue",
+    "Mug / Blue",
+    "“blue mug”",
+    '"Blue mug"',
+    "(mug), blue!",
+    "mug. – blue?",
+]
+
+
+@pytest.mark.parametrize("q", SHOPPERS)
+def test_shoppers_find_a_product_as_orders_name_it(shop, other_shop, q):
+    for each in (shop, other_shop):
+        make_variant(make_product(each, "Mug"), "Blue")
+        make_product(each, "Bowl – 1/2", slug="bowl")
+    assert found(shop, q) == ["Mug"]
+
+
+def test_punctuation_alone_is_searched_as_it_is(shop):
+    make_product(shop, 'Mug – 11" (tall)')
+    make_product(shop, "Bowl 11")
+    assert found(shop, '11"') == found(shop, "–") == found(shop, "(") == ['Mug – 11" (tall)']
+    assert found(shop, "mug –", for_shoppers=False) == found(shop, "(tall", for_shoppers=False) == ['Mug – 11" (tall)']
+    assert found(shop, "bowl –", for_shoppers=False) == found(shop, "(bowl", for_shoppers=False) == []
+
+
+@pytest.mark.parametrize("q", ["\u200b", "\u0301", "\ufeff \u200d", "\u0301\u0302"])
+def test_characters_without_a_width_alone_find_nothing(shop, q):
+    make_product(shop, "Mug")
+    for for_shoppers in (True, False):
+        assert found(shop, q, for_shoppers=for_shoppers) == []
+        assert found(shop, f"mug {q}", for_shoppers=for_shoppers) == ["Mug"]
+    page = app_queries.product_page(shop, status=None, q=q, updated_since=None, start=0, count=9, now=NOW)
+    assert page == ([], 0)
 
 
 def test_a_number_with_too_many_digits_is_no_entity():
