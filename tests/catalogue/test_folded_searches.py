@@ -195,6 +195,36 @@ def test_punctuation_alone_is_searched_as_it_is(shop):
     assert found(shop, "bowl –", for_shoppers=False) == found(shop, "(bowl", for_shoppers=False) == []
 
 
+SKUS = [
+    ("978-3-16-148410-0", "9783161484100"),
+    ("9783161484100", "978-3-16-148410-0"),
+    ("978-3-16-148410-0", "978-3-16-148410-0"),
+    ("978-3-16-148410-0", "3-16-148410-0"),
+    ("AB-12-34", "ab1234"),
+    ("AB-12-34", "ab-12-34"),
+]
+
+
+@pytest.mark.parametrize(("sku", "q"), SKUS)
+def test_a_sku_is_found_with_and_without_its_hyphens(shop, other_shop, sku, q):
+    for each in (shop, other_shop):
+        make_product(each, "Mug", sku=sku)
+        make_product(each, "Bowl", sku="978-3-16-148410-1", slug="bowl")
+    for for_shoppers in (True, False):
+        assert found(shop, q, for_shoppers=for_shoppers) == ["Mug"]
+
+
+@pytest.mark.parametrize("q", ["h2o", "once", "supercalifragil", "blue", "red"])
+def test_markup_within_a_word_does_not_split_it(shop, q):
+    text = 'H<sub>2</sub>O <B class="x">O</B>nce supercali<wbr/>fragil <p>blue</p><p>red</p>'
+    make_product(shop, "Mug", description=text)
+    make_product(shop, "Bowl", description="blu ed h o")
+    assert found(shop, q) == ["Mug"]
+    assert found(shop, "bluered") == found(shop, "class") == []
+    for written in (q, "H<sub>2</sub>O", "<wbr/>", "class"):
+        assert found(shop, written, for_shoppers=False) == ["Mug"]
+
+
 @pytest.mark.parametrize("q", ["\u200b", "\u0301", "\ufeff \u200d", "\u0301\u0302"])
 def test_characters_without_a_width_alone_find_nothing(shop, q):
     make_product(shop, "Mug")
