@@ -3,16 +3,18 @@
 
 from collections.abc import Collection
 from datetime import datetime
+from functools import partial, reduce
+from operator import or_
 
 import orjson
 from django.db import connection
 from django.db.models import Q
 
 from storefront.catalogue import records
+from storefront.catalogue.awaited_texts import words_to_find
 from storefront.catalogue.dated import dates
 from storefront.catalogue.models import Product
 from storefront.catalogue.records import Record
-from storefront.catalogue.search_texts import search_words
 from storefront.kit.sql import fetch
 from storefront.shops.models import Shop
 from storefront.sync.log import as_stored
@@ -42,9 +44,8 @@ def product_page(
     if ids is not None:
         found = found.filter(pk__in=ids)
     # Without the search index, which holds only the products that the shop lists.
-    for word in search_words(q, shop.language):
-        stem = Q(search__text__contains=f" {word.stem} ") if word.stem else Q()
-        found = found.filter(Q(search__text__contains=word.text) | stem)
+    for word in words_to_find(partial(fetch, connection), shop.pk, q, shop.language):
+        found = found.filter(reduce(or_, (Q(search__text__contains=text) for text in word.texts)))
     page = list(found.order_by("-updated_at", "-pk").values_list("pk", flat=True)[start : start + count])
     record = records.product() if members is None else records.chosen_product(members, for_apps=True)
     listed = _records(shop, page, record, now)

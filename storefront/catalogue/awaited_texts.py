@@ -3,19 +3,21 @@ while it writes the next products; and a migration that changes how texts are bu
 
 An import commits a row of `AwaitedTexts` with the products. The transaction that writes their texts deletes it. If the
 process is killed before that, the worker writes the texts after a while. Meanwhile lists show the products, and
-searches do not find them.
+searches do not find them. Texts of an older release are found meanwhile, by words as they are written there.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
 from django.db import Error, connection, transaction
 
+from storefront.catalogue.folding import has_nothing_to_fold
 from storefront.catalogue.models import AwaitedTexts, Product
 from storefront.catalogue.postgresql import later_texts
 from storefront.catalogue.search_index import BATCH_ROWS, write_texts
+from storefront.catalogue.search_texts import SearchWord, search_words
 from storefront.kit.bulk_insert import BulkTable, Packed
 from storefront.kit.dialect import dialect
 from storefront.shops.changes import publish_change
@@ -27,6 +29,7 @@ log = structlog.get_logger(__name__)
 PATIENCE = timedelta(minutes=2)
 # How long to wait for the lock of a product.
 MAX_LOCK_WAIT = "10s"
+_AWAITS = "SELECT 1 FROM catalogue_awaitedtexts a WHERE a.shop_id = %(shop)s LIMIT 1"
 # Locks the products. Returns how many there are, and how many were written since by another transaction.
 _LOCKED = """
     WITH locked AS MATERIALIZED (
@@ -35,6 +38,15 @@ _LOCKED = """
     )
     SELECT count(*), count(*) FILTER (WHERE CAST(xmin AS text) <> %s) FROM locked
 """
+
+
+def words_to_find(
+    fetch: Callable[..., list[tuple]], shop: int, q: str, language: str, *, for_shoppers: bool = False
+) -> tuple[SearchWord, ...]:
+    """The words of a search in the shop (`search_words`), also for the texts that wait for the worker."""
+    can_differ = not has_nothing_to_fold(q)
+    in_old_texts = can_differ and bool(fetch(_AWAITS, {"shop": shop}))
+    return search_words(q, language, for_shoppers=for_shoppers, in_old_texts=in_old_texts)
 
 
 def await_texts(shop: Shop, ids: Sequence[int], now: datetime) -> AwaitedTexts:

@@ -42,8 +42,21 @@ _WORD = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{rules.MARKS}]){{2,39}}")
 _ASCII_WORD = re.compile("[a-zA-Z]{3,40}")
 # No `<` of a sum or a heart.
 _TAG = re.compile(r"<[a-zA-Z/!?][^<>]*>")
+# Tags that no space stands for, as in H<sub>2</sub>O.
+_INLINE_TAG = re.compile(r"</?(?:a|b|em|font|i|mark|s|small|span|strong|su[bp]|u|wbr)(?:\s[^<>]*)?/?>", re.IGNORECASE)
 # Bounded, since Python refuses numbers of thousands of digits.
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
+# Where people also write a space in a word: not between two digits.
+_PARTS = re.compile(r"(?<!\d)-+|-+(?!\d)|(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
+# Of words as shoppers write them: apostrophes that belong to the word; punctuation that does not, but for inches; and
+# what separates words without being one.
+_POSSESSIVE = re.compile(r"(?<=[^'-])'(?=.*[^'-])|s'$")
+_AROUND = re.compile(r"""^[("“„«]+|(?:[).,;:!?“”»]|(?<!\d)")+$""")
+_SEPARATOR = re.compile("[-'/|—]+")
+# Digits from which on a number is the same without its hyphens, as an ISBN is.
+MIN_DIGITS = 8
+# Parts of a word at most, and letters of the first from which on it can be the end of another word.
+MAX_PARTS, MIN_PART = 4, 3
 # Texts without white space whose stems are remembered, of each language. Each takes about 200 bytes.
 _MAX_KNOWN = 50_000
 
@@ -51,10 +64,16 @@ _MAX_KNOWN = 50_000
 @dataclass(frozen=True, slots=True)
 class SearchWord:
     """A word of a search. `stem` is None if the word has none, or is its own. `text` begins with a space if only the
-    beginnings of words match it."""
+    beginnings of words match it. `others` are further ways in which a text can have it."""
 
     text: str
     stem: str | None = None
+    others: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The texts any of which a product's text contains if it matches the word."""
+        return (self.text, *((f" {self.stem} ",) if self.stem else ()), *self.others)
 
 
 class SearchText(NamedTuple):
@@ -65,19 +84,45 @@ class SearchText(NamedTuple):
     words: frozenset[str]
 
 
-def search_words(q: str, language: str, *, for_shoppers: bool = False) -> tuple[SearchWord, ...]:
+def search_words(
+    q: str, language: str, *, for_shoppers: bool = False, in_old_texts: bool = False
+) -> tuple[SearchWord, ...]:
     """The words of a search (R-CAT-20). A product matches if its text contains each of them, or ` stem `.
-    `for_shoppers`: a word with an apostrophe, such as `men's`, does not match the end of another, such as `women's`."""
-    found = []
-    for given in dict.fromkeys(q.split()):
+    `for_shoppers`: a word with an apostrophe, such as `men's`, does not match the end of another, such as `women's`;
+    and punctuation around words does not count, nor what stands between them alone, such as the dash of `Mug – Blue`.
+    `in_old_texts`: words also match texts of releases that folded case alone."""
+    found, written = [], dict.fromkeys(q.split())
+    for given in _as_shoppers_mean(written) if for_shoppers else written:
         text = folded_word(given)
         if not text:
             continue
         word = joined(casefolded(given))
         stem = unaccented(stem_of(word, language)) if _WORD.fullmatch(word) else text
-        whole = for_shoppers and "'" in unaccented(given).strip("-'")
-        found.append(SearchWord(f" {text}" if whole else text, None if stem == text else stem))
-    return tuple(dict.fromkeys(found))
+        whole = for_shoppers and _POSSESSIVE.search(unaccented(given))
+        others = {*_in_parts(given, language), *([casefolded(given)] if in_old_texts else [])}
+        if sum(map(str.isdigit, text)) >= MIN_DIGITS:
+            others.add(text.replace("-", ""))
+        found.append(
+            SearchWord(f" {text}" if whole else text, None if stem == text else stem, tuple(sorted(others - {text})))
+        )
+    # Invisible characters alone are no text that a product has.
+    return tuple(dict.fromkeys(found)) or tuple(map(SearchWord, written))
+
+
+def _as_shoppers_mean(words: Iterable[str]) -> Iterable[str]:
+    bare = {_AROUND.sub("", word) or word: None for word in words}
+    return [word for word in bare if not _SEPARATOR.fullmatch(unaccented(word))] or bare
+
+
+def _in_parts(given: str, language: str) -> Iterable[str]:
+    """How a text has a word of a search if it has spaces for its hyphens, or between its numbers and letters: `long
+    sleev` for `long-sleeves`, ` 12 pack` for `12pack`. The pairs of short words, which texts have, are left out."""
+    parts = list(filter(None, map(folded_word, _PARTS.split(unaccented(casefolded(given))))))
+    if not 1 < len(parts) <= MAX_PARTS or _pairs(parts):
+        return
+    stem = unaccented(stem_of(parts[-1], language)) if _WORD.fullmatch(parts[-1]) else parts[-1]
+    before = " " if len(parts[0]) < MIN_PART else ""
+    yield before + " ".join([*parts[:-1], stem if parts[-1].startswith(stem) else parts[-1]])
 
 
 def search_text(
@@ -97,7 +142,7 @@ def search_text(
     for variant, variant_sku, option_values in variants:
         skus.append(variant_sku)
         others += [variant, *_texts(option_values.values())]
-    read = _TAG.sub(" ", description) if "<" in description else description
+    read = _TAG.sub(" ", _INLINE_TAG.sub("", description)) if "<" in description else description
     named, other = _spaced(name), _joined(others)
     sections = [
         _section(named, language, with_pairs=True),
@@ -153,11 +198,14 @@ def _section(text: str, language: str, *, with_pairs: bool = False) -> str:
 
 
 def _numbers(text: str) -> str:
-    """Casefolded SKUs folded. They have no stems."""
+    """Casefolded SKUs folded, and without their hyphens. They have no stems."""
     if has_nothing_to_fold(text):
         return text
     plain = unaccented(text)
-    return " ".join([unjoined(plain), *sorted(runs(plain))])
+    numbers = unjoined(plain)
+    tokens = numbers.split()
+    others = {token.replace("-", "") for token in tokens} | runs(plain)
+    return " ".join([numbers, *sorted(others.difference(tokens, [""]))])
 
 
 def _pairs(words: list[str]) -> set[str]:

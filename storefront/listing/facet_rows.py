@@ -141,12 +141,13 @@ def _row(id: int, type: str, columns: Sequence[Any], variants: Sequence[tuple], 
         row.sells, row.on_sale = any(each[2] for each in variants), any(each[1] for each in variants)
     listed = _attributes(attributes)
     options = [(_option_values(each[3]), bool(each[2])) for each in variants] if type == "variable" else []
+    named = [({_key(name) for name in chosen}, sells) for chosen, sells in options]
     for name, (values, is_variation) in listed.items():
         if not (is_variation and options):
             row.values |= {(name, value): True for value in values}
             continue
         # A variant without a value of this name has any of them.
-        for open_sells in {sells for chosen, sells in options if not chosen.get(name)}:
+        for open_sells in {sells for names, sells in named if _key(name) not in names}:
             _add(row.values, ((name, value) for value in values), open_sells)
     for chosen, can_sell in options:
         _add(row.values, chosen.items(), can_sell)
@@ -159,11 +160,11 @@ def _units(variants: Sequence[tuple], added: int, listed: Mapping[str, tuple[tup
     """The variants that differ from each other; none if all of them differ in one way alone."""
     units = []
     for cents, reduced, sells, option_values, _ in variants:
-        chosen = _option_values(option_values)
         values = _pairs(option_values)
+        chosen = {name for name, _ in values}
         for name, (listed_values, is_variation) in listed.items():
             # A variant without a value of a name that variants have has any of them.
-            if not (is_variation and chosen.get(name)):
+            if not (is_variation and _key(name) in chosen):
                 values |= _pairs_of(name, listed_values)
         units.append(Unit(cents + added, bool(sells), bool(reduced), values))
     units = list(dict.fromkeys(units))

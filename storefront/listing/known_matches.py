@@ -44,7 +44,7 @@ def known_matches(
 ) -> KnownMatches | None:
     """The matches of a search for these words, in a shape that `is_known`; `params` are its own. None if
     too few of the texts that they look for are counted: all but one must be, and one of each word."""
-    needles = [needles_of(word) for word in words]
+    needles = [word.texts for word in words]
     wanted = [needle for each in needles for needle in each]
     stored = {text for (text,) in fetch(_stored(len(wanted)), {"shop": params["shop"]} | _numbered(wanted))}
     others = [needle for needle in wanted if needle not in stored]
@@ -76,13 +76,8 @@ def known_matches(
 
 def is_known(shape: Shape) -> bool:
     """Whether bitmaps can tell what a list of this shape has: of words alone, none of which is short."""
-    only = Shape(long_words=shape.long_words, stems=shape.stems, visible=shape.visible)
+    only = Shape(long_words=shape.long_words, visible=shape.visible)
     return bool(shape.long_words) and shape == only
-
-
-def needles_of(word: SearchWord) -> list[str]:
-    """The texts either of which a product's text contains if it matches the word."""
-    return [word.text, *([f" {word.stem} "] if word.stem else [])]
 
 
 def _bitmap(ids: str) -> BitMap64:
@@ -137,5 +132,5 @@ def _statement(shape: Shape, stored: int, has_other: bool) -> str:
     ]
     if has_other:
         seen = f" AND {words_sql.contains('other', shape)}" if shape.visible else ""
-        tables.append(f"o AS MATERIALIZED ({page_sql.ids_of(Shape(long_words=1))}{seen})")
+        tables.append(f"o AS MATERIALIZED ({page_sql.ids_of(Shape(long_words=(1,)))}{seen})")
     return f"WITH {', '.join(tables)} {page_sql.with_state(*columns)}"

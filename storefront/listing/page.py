@@ -15,13 +15,14 @@ from typing import Any, Generic, TypeVar
 
 from pyroaring import BitMap64
 
-from storefront.catalogue.search_texts import SearchWord, search_words
+from storefront.catalogue.awaited_texts import words_to_find
+from storefront.catalogue.search_texts import SearchWord
 from storefront.kit.lru import LruCache
 from storefront.listing import known_matches, page_sql
 from storefront.listing.dialect import dialect
 from storefront.listing.orders import AT_ONCE
 from storefront.listing.page_cache import Anchors, Validity
-from storefront.listing.words_sql import MAX_LONG_WORDS, MAX_SHORT_WORDS, Shape, match, words_parameter
+from storefront.listing.words_sql import MAX_LONG_WORDS, MAX_SHORT_WORDS, Shape, match, names_of, words_parameter
 
 Fetch = Callable[..., list[tuple]]
 T = TypeVar("T")
@@ -107,9 +108,8 @@ def clear_caches() -> None:
     _anchors.clear()
 
 
-def _stem(word: SearchWord) -> str | None:
-    """The stem as a text has it."""
-    return f" {word.stem} " if word.stem else None
+def _is_indexed(word: SearchWord) -> bool:
+    return min(map(len, word.texts)) >= INDEXED_WORD
 
 
 class Listing:
@@ -121,20 +121,28 @@ class Listing:
     ) -> None:
         self.fetch, self.sort, self.shop, self.moment = fetch, filters.sort, shop, moment
         self.members = filters.members
-        words = search_words(filters.q, language, for_shoppers=filters.for_shoppers)
-        # Words with a stem come first, as in `Shape`.
-        long = sorted((word for word in words if len(word.text) >= INDEXED_WORD), key=lambda word: not word.stem)
-        short = [word for word in words if len(word.text) < INDEXED_WORD]
+        words = words_to_find(fetch, shop, filters.q, language, for_shoppers=filters.for_shoppers)
+        # Words with most texts come first, so that searches need few different statements.
+        words = tuple(sorted(words, key=lambda word: -len(word.texts)))
+        long = [word for word in words if _is_indexed(word)]
+        short = [word for word in words if not _is_indexed(word)]
         category = None if filters.category is None else "branch" if filters.with_subcategories else "alone"
         separate = long[:MAX_LONG_WORDS], short[:MAX_SHORT_WORDS]
         rest = [*long[MAX_LONG_WORDS:], *short[MAX_SHORT_WORDS:]]
-        stems = sum(bool(word.stem) for word in separate[0])
-        counts = len(separate[0]), stems, len(separate[1]), bool(rest), filters.for_shoppers and bool(words)
         self.words = long
         # The ids of a search's matches, whatever their dates, if they were just found.
         self.matches: BitMap64 | None = None
         has_ids = filters.ids is not None
-        self.shape = Shape(category, filters.featured, since is not None, has_ids, *counts)
+        self.shape = Shape(
+            category=category,
+            featured=filters.featured,
+            since=since is not None,
+            ids=has_ids,
+            long_words=tuple(len(word.texts) for word in separate[0]),
+            short_words=tuple(len(word.texts) for word in separate[1]),
+            rest=bool(rest),
+            visible=filters.for_shoppers and bool(words),
+        )
         if self.sort == RELEVANCE and not self.shape.has_words:
             self.sort = None
         # Until when what was read holds, unless somebody writes; None: for ever.
@@ -144,13 +152,12 @@ class Listing:
         self.key = (shop, filters.category, category, filters.featured, self.shape.visible, *words)
         self.params = {"shop": shop, "now": moment, "category": filters.category, "since": since}
         self.params["wanted"] = dialect.ids_parameter(filters.ids or ())
-        self.params["match"] = " AND ".join(match(known_matches.needles_of(word)) for word in long)
-        self.params["rest"] = words_parameter((word.text, _stem(word) or word.text) for word in rest)
-        for number, word in enumerate(separate[0]):
-            self.params |= {f"word{number}": word.text, f"sought_word{number}": dialect.sought(word.text)}
-            if stem := _stem(word):
-                self.params |= {f"stem{number}": stem, f"sought_stem{number}": dialect.sought(stem)}
-        self.params |= {f"short{number}": word.text for number, word in enumerate(separate[1])}
+        self.params["match"] = " AND ".join(match(word.texts) for word in long)
+        self.params["rest"] = words_parameter(word.texts for word in rest)
+        for kind, each in zip(("word", "short"), separate, strict=True):
+            for number, word in enumerate(each):
+                named = dict(zip(names_of(f"{kind}{number}", len(word.texts)), word.texts, strict=True))
+                self.params |= named | {f"sought_{name}": dialect.sought(text) for name, text in named.items()}
 
     def page(self, *, offset: int, limit: int) -> tuple[list[tuple], int]:
         """The rows of a page and the total. A row is a record as JSON, followed by its sort columns."""

@@ -22,10 +22,10 @@ POSITION, MINIMUM = "strpos", "LEAST"
 VISIBLE_TEXT = f"split_part(s.text, '{MARKUP}', 1)"
 # The condition that a text has no such words, in a form that the planner takes for one that most texts fulfil.
 HAS_NO_MARKUP = f"NOT strpos(s.text, '{MARKUP}') > 0"
-# The condition that a text contains every word of a list, or its stem, as `words_parameter` returns them.
+# The condition that a text contains every word of a list, as `words_parameter` returns them.
 HAS_REST = (
-    "NOT EXISTS (SELECT 1 FROM jsonb_array_elements(CAST(%(rest)s AS jsonb)) w"
-    " WHERE strpos({text}, w ->> 0) = 0 AND strpos({text}, w ->> 1) = 0)"
+    "NOT EXISTS (SELECT 1 FROM jsonb_array_elements(CAST(%(rest)s AS jsonb)) w WHERE NOT EXISTS"
+    " (SELECT 1 FROM jsonb_array_elements_text(w) t WHERE strpos({text}, t) > 0))"
 )
 # Elements that PostgreSQL expects an array to have whose values it does not know, and a few more.
 PLANNED_IDS = 16

@@ -35,7 +35,7 @@ MAX_COMPARED = 20_000
 def nearest_spelling(shop: Shop, filters: ProductFilters, *, now: datetime) -> str | None:
     """The words that those of `filters` probably mean, such as `blue blanket` for `blue blankit`, if a list with these
     filters is empty. None if nothing is near, or if it is the other filters that leave nothing."""
-    words = [word.text for word in search_words(filters.q, shop.language)]
+    words = [word.text.strip() for word in search_words(filters.q, shop.language, for_shoppers=filters.for_shoppers)]
     if not 0 < len(words) <= MAX_WORDS or "\0" in filters.q:
         return None
     by_words = ProductFilters(q=filters.q, for_shoppers=filters.for_shoppers)

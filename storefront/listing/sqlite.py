@@ -22,10 +22,10 @@ POSITION, MINIMUM = "instr", "min"
 VISIBLE_TEXT = f"substr(s.text, 1, instr(s.text || '{MARKUP}', '{MARKUP}'))"
 # The condition that a text has no such words. GLOB looks for a character in half of the time that `instr` takes.
 HAS_NO_MARKUP = f"s.text NOT GLOB '*{MARKUP}*'"
-# The condition that a text contains every word of a list, or its stem, as `words_parameter` returns them.
+# The condition that a text contains every word of a list, as `words_parameter` returns them.
 HAS_REST = (
-    "NOT EXISTS (SELECT 1 FROM json_each(%(rest)s) w WHERE instr({text}, w.value ->> 0) = 0"
-    " AND instr({text}, w.value ->> 1) = 0)"
+    "NOT EXISTS (SELECT 1 FROM json_each(%(rest)s) w WHERE NOT EXISTS"
+    " (SELECT 1 FROM json_each(w.value) t WHERE instr({text}, t.value) > 0))"
 )
 _ID_BITS = (1 << SHOP_BITS) - 1
 

@@ -3,7 +3,7 @@
 The statements are those of `page_sql.py`, which joins the search texts as `s`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import orjson
@@ -23,21 +23,19 @@ class Shape:
     """Which filters a list has, without their values.
 
     `category` is a key of CATEGORIES_MEANT. `since`: whether `updated_since` is given. `ids`: whether `ids` are
-    (parameter `wanted`, as `dialect.ids_parameter` returns it). `long_words` is the number of words that the search
-    index can find (parameters `word0` and on, `sought_word0` and on as `dialect.sought` returns them, and
-    `match` for SQLite); the first `stems` of them also match by their stem (`stem0` and on, `sought_stem0` and on).
-    `short_words` is the number of words that the index cannot find (`short0` and on). `rest`: whether there are further
-    words than MAX_LONG_WORDS and MAX_SHORT_WORDS, which are one parameter (`words_parameter`). `visible`: whether words
-    in markup do not count.
+    (parameter `wanted`, as `dialect.ids_parameter` returns it). `long_words` are the words that the search index can
+    find: for each, by how many texts it is found (parameters as `names_of` returns them for `word0` and on, each also
+    with `sought_` before its name, as `dialect.sought` returns it; and `match` for SQLite). `short_words` are those
+    that the index cannot find (`short0` and on). `rest`: whether there are further words than MAX_LONG_WORDS and
+    MAX_SHORT_WORDS, which are one parameter (`words_parameter`). `visible`: whether words in markup do not count.
     """
 
     category: str | None = None
     featured: bool = False
     since: bool = False
     ids: bool = False
-    long_words: int = 0
-    stems: int = 0
-    short_words: int = 0
+    long_words: tuple[int, ...] = ()
+    short_words: tuple[int, ...] = ()
     rest: bool = False
     visible: bool = False
 
@@ -63,12 +61,17 @@ class Shape:
 
 
 def words(shape: Shape, *, indexed: bool = True) -> list[str]:
-    return [_long_word(shape, number, indexed=indexed) for number in range(shape.long_words)]
+    condition = dialect.contains if indexed else _anywhere
+    return [_any(map(condition, names), names, shape) for names in _names("word", shape.long_words)]
 
 
-def _long_word(shape: Shape, number: int, *, indexed: bool) -> str:
-    names = [f"word{number}", f"stem{number}"] if number < shape.stems else [f"word{number}"]
-    return _any(map(dialect.contains, names) if indexed else map(_anywhere, names), names, shape)
+def names_of(word: str, texts: int) -> list[str]:
+    """The parameters with the texts of the word of this name."""
+    return [word, *(f"{word}_{number}" for number in range(1, texts))]
+
+
+def _names(kind: str, words: Iterable[int]) -> list[list[str]]:
+    return [names_of(f"{kind}{number}", texts) for number, texts in enumerate(words)]
 
 
 def match(texts: Iterable[str]) -> str:
@@ -80,14 +83,14 @@ def match(texts: Iterable[str]) -> str:
 
 
 def short_words(shape: Shape) -> list[str]:
-    found = [contains(f"short{number}", shape) for number in range(shape.short_words)]
+    found = [_any(map(_anywhere, names), names, shape) for names in _names("short", shape.short_words)]
     text = dialect.VISIBLE_TEXT if shape.visible else "s.text"
     return [*found, dialect.HAS_REST.format(text=text)] if shape.rest else found
 
 
-def words_parameter(words: Iterable[tuple[str, str]]) -> str:
-    """Words as one parameter, each with another text that matches too: its stem, or the word itself."""
-    return orjson.dumps(list(words)).decode()
+def words_parameter(words: Iterable[Iterable[str]]) -> str:
+    """Words as one parameter, each as the texts it is found by."""
+    return orjson.dumps([list(texts) for texts in words]).decode()
 
 
 def contains(name: str, shape: Shape) -> str:
@@ -116,7 +119,7 @@ def _any(conditions: Iterable[str], names: Iterable[str], shape: Shape) -> str:
 
 def rank(shape: Shape) -> str:
     """How far a product's text is from the words: lower is better. A word counts by the section of the text that has
-    it, and within a section a whole word comes before a part of one, and that before its stem."""
+    it, and within a section a whole word comes before a part of one, and that before its stem and other texts."""
     position = dialect.POSITION
     ends = [f"{position}(s.text, '{end}')" for end in SECTION_ENDS]
 
@@ -124,12 +127,9 @@ def rank(shape: Shape) -> str:
         steps = " ".join(f"WHEN {place} < {end} THEN {3 * number}" for number, end in enumerate(ends))
         return f"CASE WHEN {place} = 0 THEN {ABSENT} {steps} ELSE {3 * len(ends)} END"
 
-    def of_word(word: str, stem: str | None) -> str:
-        kinds = [f"' ' || ltrim(CAST(%({word})s AS text)) || ' '", f"%({word})s", *([f"%({stem})s"] if stem else [])]
+    def of_word(names: Sequence[str]) -> str:
+        kinds = [f"' ' || ltrim(CAST(%({names[0]})s AS text)) || ' '", *(f"%({name})s" for name in names)]
         places = [section(f"{position}(s.text, {kind})") for kind in kinds]
-        return f"{dialect.MINIMUM}({', '.join(f'{place} + {number}' for number, place in enumerate(places))})"
+        return f"{dialect.MINIMUM}({', '.join(f'{place} + {min(number, 2)}' for number, place in enumerate(places))})"
 
-    stems = [f"stem{number}" if number < shape.stems else None for number in range(shape.long_words)]
-    words = [(f"word{number}", stem) for number, stem in enumerate(stems)]
-    words += [(f"short{number}", None) for number in range(shape.short_words)]
-    return " + ".join(of_word(*word) for word in words)
+    return " + ".join(map(of_word, [*_names("word", shape.long_words), *_names("short", shape.short_words)]))

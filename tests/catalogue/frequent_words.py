@@ -72,11 +72,7 @@ def matching(texts: dict[str, str], q: str, language: str, for_shoppers: bool = 
     words = search_words(q, language, for_shoppers=for_shoppers)
     if for_shoppers:
         texts = {slug: text.partition(MARKUP)[0] for slug, text in texts.items()}
-    return {
-        slug
-        for slug, text in texts.items()
-        if all(word.text in text or (word.stem and f" {word.stem} " in text) for word in words)
-    }
+    return {slug for slug, text in texts.items() if all(any(each in text for each in word.texts) for word in words)}
 
 
 def expected(shop: Shop, q: str, now=NOW) -> set[str]:

@@ -230,6 +230,17 @@ def test_a_bundle_is_in_stock_as_long_as_its_items_are(shop):
     assert set(facets_of(shop, ProductFilters(), in_stock, now=NOW).ids) == {part.pk}
 
 
+@pytest.mark.parametrize("name", ["Colour", "colour", " COLOUR "])
+def test_an_attribute_is_the_option_of_its_name_in_any_case(shop, name):
+    attributes = [{"name": name, "values": ["Blue", "Red"], "variation": True}]
+    cup = make_product(shop, "Cup", attributes=attributes)
+    for colour, size, stock in (("Blue", "M", 0), ("Red", "S", 5)):
+        make_variant(cup, f"{colour} {size}", option_values={"Colour": colour, "Size": size}, stock_qty=stock)
+    for colour, wanted in (("blue", set()), ("red", {cup.pk})):
+        chosen = Chosen(in_stock=True, values={"colour": frozenset({colour})})
+        assert set(facets_of(shop, ProductFilters(), chosen, now=NOW).ids) == wanted
+
+
 def test_a_download_is_in_stock_as_long_as_it_has_a_file(shop):
     book = make_product(shop, "Book", type="digital")
     box = make_product(shop, "Box", type="bundle")

@@ -12,7 +12,7 @@ from storefront.catalogue.search_texts import MARKUP, search_text
 from storefront.listing import queries
 from storefront.listing.page import RELEVANCE
 from storefront.listing.queries import ProductFilters
-from tests.catalogue.factories import make_product
+from tests.catalogue.factories import make_product, make_variant
 from tests.shops.factories import NOW, make_shop
 
 
@@ -77,6 +77,24 @@ FINDS = [
     ("می\u200cخواهم", "میخواهم"),
     ("Ages 3-5", "3-5"),
     ("Ages 3–5", "3-5"),
+    # Hyphens for spaces, and numbers that are written together with words.
+    ("Long sleeve shirt", "long-sleeve"),
+    ("Long sleeve shirt", "long-sleeves"),
+    ("Long-sleeve shirt", "long sleeves"),
+    ("Gluten free bread", "gluten-free"),
+    ("Non stick pan", "non-stick"),
+    ("Tee shirt", "tee-shirts"),
+    ("Tee shirts", "tee-shirt"),
+    ("12 pack", "12-pack"),
+    ("12 packs", "12pack"),
+    ("12-pack", "12pack"),
+    ("12pack", "12-pack"),
+    ("A 2 in 1 pot", "2-in-1"),
+    ("A 2 in 1 pot", "2in1"),
+    ("iPhone 14", "iphone-14"),
+    ("iPhone 14", "iphone14"),
+    ("5 l kettle", "5l"),
+    ("Água benta", "agua-benta"),
     # Entities.
     ("Salt &amp; pepper 11&#39;&#39;", "& 11''"),
     ("Caf&eacute;", "cafe"),
@@ -98,6 +116,8 @@ def test_a_word_is_found_however_it_is_typed(shop, other_shop, name, q):
     ("name", "q"),
     [
         ("Women's wallet", "men’s"),
+        ("Women's wallet", "mens'"),
+        ("Women's wallet", "mens’ wallet"),
         ("Women’s wallet", "men's wallet"),
         ("Йод", "иод"),
         ("ひかり", "ひがり"),
@@ -106,6 +126,8 @@ def test_a_word_is_found_however_it_is_typed(shop, other_shop, name, q):
         ("Size 35", "3-5"),
         ("Size 3-5", "35"),
         ("Sea shore", "seashore"),
+        ("Sleeve, long or short", "long-sleeve"),
+        ("Pack of 112 packs", "12-pack"),
     ],
 )
 def test_other_words_are_not_found(shop, name, q):
@@ -145,6 +167,74 @@ def test_a_word_of_hyphens_or_apostrophes_finds_what_has_them(shop):
     assert found(shop, "--") == ["a -- b"]
     assert found(shop, "'") == found(shop, "’") == ["Men’s"]
     assert found(shop, "'-") == []
+
+
+SHOPPERS = [
+    "Mug – Blue",
+    "mug - blue",
+    "mug — blue",
+    "Mug / Blue",
+    "“blue mug”",
+    '"Blue mug"',
+    "(mug), blue!",
+    "mug. – blue?",
+]
+
+
+@pytest.mark.parametrize("q", SHOPPERS)
+def test_shoppers_find_a_product_as_orders_name_it(shop, other_shop, q):
+    for each in (shop, other_shop):
+        make_variant(make_product(each, "Mug"), "Blue")
+        make_product(each, "Bowl – 1/2", slug="bowl")
+    assert found(shop, q) == ["Mug"]
+
+
+def test_punctuation_alone_is_searched_as_it_is(shop):
+    make_product(shop, 'Mug – 11" (tall)')
+    make_product(shop, "Bowl 11")
+    assert found(shop, '11"') == found(shop, "–") == found(shop, "(") == ['Mug – 11" (tall)']
+    assert found(shop, "mug –", for_shoppers=False) == found(shop, "(tall", for_shoppers=False) == ['Mug – 11" (tall)']
+    assert found(shop, "bowl –", for_shoppers=False) == found(shop, "(bowl", for_shoppers=False) == []
+
+
+SKUS = [
+    ("978-3-16-148410-0", "9783161484100"),
+    ("9783161484100", "978-3-16-148410-0"),
+    ("978-3-16-148410-0", "978-3-16-148410-0"),
+    ("978-3-16-148410-0", "3-16-148410-0"),
+    ("AB-12-34", "ab1234"),
+    ("AB-12-34", "ab-12-34"),
+]
+
+
+@pytest.mark.parametrize(("sku", "q"), SKUS)
+def test_a_sku_is_found_with_and_without_its_hyphens(shop, other_shop, sku, q):
+    for each in (shop, other_shop):
+        make_product(each, "Mug", sku=sku)
+        make_product(each, "Bowl", sku="978-3-16-148410-1", slug="bowl")
+    for for_shoppers in (True, False):
+        assert found(shop, q, for_shoppers=for_shoppers) == ["Mug"]
+
+
+@pytest.mark.parametrize("q", ["h2o", "once", "supercalifragil", "blue", "red"])
+def test_markup_within_a_word_does_not_split_it(shop, q):
+    text = 'H<sub>2</sub>O <B class="x">O</B>nce supercali<wbr/>fragil <p>blue</p><p>red</p>'
+    make_product(shop, "Mug", description=text)
+    make_product(shop, "Bowl", description="blu ed h o")
+    assert found(shop, q) == ["Mug"]
+    assert found(shop, "bluered") == found(shop, "class") == []
+    for written in (q, "H<sub>2</sub>O", "<wbr/>", "class"):
+        assert found(shop, written, for_shoppers=False) == ["Mug"]
+
+
+@pytest.mark.parametrize("q", ["\u200b", "\u0301", "\ufeff \u200d", "\u0301\u0302"])
+def test_characters_without_a_width_alone_find_nothing(shop, q):
+    make_product(shop, "Mug")
+    for for_shoppers in (True, False):
+        assert found(shop, q, for_shoppers=for_shoppers) == []
+        assert found(shop, f"mug {q}", for_shoppers=for_shoppers) == ["Mug"]
+    page = app_queries.product_page(shop, status=None, q=q, updated_since=None, start=0, count=9, now=NOW)
+    assert page == ([], 0)
 
 
 def test_a_number_with_too_many_digits_is_no_entity():

@@ -115,8 +115,8 @@ def test_links_of_a_category_are_found_by_an_index_with_and_without_the_shop(sho
 FILTERS = {
     "featured": (Shape(featured=True), ["product_list_featured"]),
     "featured in a category": (Shape(category="alone", featured=True), ["product_list_featured"]),
-    "a word in a category": (Shape(category="alone", long_words=1), ["SCAN i VIRTUAL TABLE"]),
-    "a short word in a category": (Shape(category="alone", short_words=1), ["product_id=?"]),
+    "a word in a category": (Shape(category="alone", long_words=(1,)), ["SCAN i VIRTUAL TABLE"]),
+    "a short word in a category": (Shape(category="alone", short_words=(1,)), ["product_id=?"]),
     "news": (Shape(since=True), ["updated_at>?", "product_list_starts"]),
     "news in a category": (Shape(category="alone", since=True), ["updated_at>?", "product_list_starts"]),
 }

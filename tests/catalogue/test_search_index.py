@@ -40,7 +40,7 @@ def found_without_index(shop, q) -> set[str]:
 
 def has_word(row, word) -> bool:
     text = search_text(language="en", name=row.name, description=row.description, sku=row.sku).text
-    return word.text in text or (word.stem is not None and f" {word.stem} " in text)
+    return any(each in text for each in word.texts)
 
 
 @pytest.mark.django_db
@@ -78,7 +78,7 @@ def test_words_of_three_letters_and_more_are_looked_up_in_the_index(shop):
         params |= {"match": match(["pot"]), "word0": "pot", "sought_word0": dialect.sought("pot")}
         params |= {"cached_version": -1, "cached_total": 0}
         explain = "EXPLAIN QUERY PLAN" if connection.vendor == "sqlite" else "EXPLAIN"
-        cursor.execute(f"{explain} {page_sql.state(Shape(long_words=1))}", params)
+        cursor.execute(f"{explain} {page_sql.state(Shape(long_words=(1,)))}", params)
         plan = "\n".join(str(row[-1]) for row in cursor.fetchall())
     assert ("SCAN i VIRTUAL TABLE INDEX" if connection.vendor == "sqlite" else "catalogue_searchindex") in plan
 

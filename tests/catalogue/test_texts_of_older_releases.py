@@ -6,10 +6,10 @@ import pytest
 from django.apps import apps
 from django.db import connection
 
-from storefront.catalogue import awaited_texts, search_index
+from storefront.catalogue import app_queries, awaited_texts, search_index
 from storefront.catalogue.models import AwaitedTexts, FrequentWord, Product, ProductSearch, SearchWord
 from storefront.listing import queries
-from storefront.listing.page import clear_caches
+from storefront.listing.page import RELEVANCE, clear_caches
 from storefront.listing.queries import ProductFilters
 from storefront.listing.spelling import nearest_spelling
 from storefront.listing.verifying import deviations
@@ -62,6 +62,26 @@ def test_all_is_found_after_the_worker_has_written_the_texts(shop, other_shop, o
         assert (total(each, "agua"), total(each, "aguabenta"), total(each, "strong")) == (3, 3, 3)
         assert search_index.rewrite_texts(each) == 0
         assert not list(deviations(each))
+
+
+@pytest.mark.parametrize("q", ["sk-00017", "SK-00017", "água", "água-benta", "ÁGUA mug", "œ", "t-shirt agua-x"])
+def test_what_a_product_contains_is_found_before_the_worker_has_written_its_text(shop, other_shop, q):
+    product = make_product(shop, "Água-benta œ T-shirt água-x", description="mug", sku="SK-00017")
+    make_product(other_shop, "Água-benta œ T-shirt água-x", description="mug", sku="SK-00017")
+    written = " água-benta œ t-shirt água-x \x1c sk-00017 \x1d  \x1e mug "
+    ProductSearch.objects.filter(product=product).update(text=written)
+    migrate()
+    clear_caches()
+    wanted = 0 if "agua" in q else 1
+    for for_shoppers in (True, False):
+        for sort in (None, RELEVANCE):
+            filters = ProductFilters(q=q, for_shoppers=for_shoppers, sort=sort)
+            page = queries.product_page(shop, filters, page=1, per_page=5, now=NOW)
+            assert (page.total, len(page.rows)) == (wanted, wanted)
+    _, found = app_queries.product_page(shop, status=None, q=q, updated_since=None, start=0, count=9, now=NOW)
+    assert found == wanted
+    awaited_texts.write_overdue(now=NOW, limit=10)
+    assert total(shop, q) == total(other_shop, q) == 1
 
 
 def test_a_product_that_is_saved_meanwhile_keeps_its_newer_text(shop, old):

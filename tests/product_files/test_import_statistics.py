@@ -48,10 +48,10 @@ def pending() -> int:
 
 def plan(shop, stems: int) -> str:
     params = {"shop": shop.pk, "now": NOW, "cached_version": -1, "cached_total": 0}
-    params |= {"sought_word0": "%number01234%", "sought_stem0": "% number01234 %", "word0": "number01234"}
-    params |= {"stem0": " number01234 "}
+    params |= {"sought_word0": "%number01234%", "sought_word0_1": "% number01234 %", "word0": "number01234"}
+    params |= {"word0_1": " number01234 "}
     with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN {page_sql.state(Shape(long_words=1, stems=stems))}", params)
+        cursor.execute(f"EXPLAIN {page_sql.state(Shape(long_words=(1 + stems,)))}", params)
         return "\n".join(row[0] for row in cursor.fetchall())
 
 
