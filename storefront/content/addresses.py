@@ -10,6 +10,12 @@ from storefront.content.address_models import MAX_PATH_LENGTH, MAX_TARGET_LENGTH
 from storefront.content.models import check_link
 from storefront.shops.models import Shop
 
+# First segments of the paths where our pages handle accounts, orders and money, or that serve programs. No redirect
+# begins there: one from `/admin` or `/account/login` could lead to another site's copy of the page.
+_OWN_SEGMENTS = frozenset({
+    ".well-known", "account", "admin", "api", "arrive", "basket", "checkout", "hand-over", "media", "orders", "static",
+})  # fmt: skip
+
 
 class WrongAddress(ValueError):
     """The reason, as a sentence, why an address cannot be used."""
@@ -18,6 +24,11 @@ class WrongAddress(ValueError):
 def normal_path(path: str) -> str:
     """A decoded path as it is compared: in lower case, without a slash at its end."""
     return unicodedata.normalize("NFC", path).casefold().rstrip("/") or "/"
+
+
+def is_ours(path: str) -> bool:
+    """Returns True for a normal path that no redirect of a merchant can lead from."""
+    return path.lstrip("/").partition("/")[0] in _OWN_SEGMENTS
 
 
 def own_hosts(shop: Shop) -> frozenset[str]:
@@ -42,6 +53,8 @@ def path_of(text: str, hosts: Collection[str]) -> str:
         raise WrongAddress("This address has an invalid character.")
     if path == "/":
         raise WrongAddress("The home page cannot be redirected.")
+    if is_ours(path):
+        raise WrongAddress("Addresses of the admin, the API, accounts, baskets and orders cannot be redirected.")
     if len(path) > MAX_PATH_LENGTH:
         raise WrongAddress(f"This address is longer than {MAX_PATH_LENGTH:,} characters.")
     return path

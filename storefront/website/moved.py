@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.urls import get_script_prefix, reverse
 
 from storefront.content import missing
-from storefront.content.addresses import normal_path, with_query
+from storefront.content.addresses import is_ours, normal_path, with_query
 from storefront.content.queries import redirect_target
 from storefront.shops.places import SHOP, SINGLE, is_navigation
 from storefront.shops.request import Request
@@ -34,7 +34,8 @@ def instead_of_missing(request: Request) -> HttpResponse | None:
     address. Counts the request if there is neither."""
     if request.method not in ("GET", "HEAD") or not _is_shops(request) or not doors.is_let_in(request):
         return None
-    address = redirect_target(request.shop, normal_path(request.path_info)) or present_path(request)
+    path = normal_path(request.path_info)
+    address = (None if is_ours(path) else redirect_target(request.shop, path)) or present_path(request)
     if address is not None:
         return redirect_to(request, address)
     if is_navigation(request) and not request.path_info.startswith(PRIVATE):

@@ -51,6 +51,16 @@ def test_a_page_that_exists_wins(shop, visitor):
     assert visitor.get("/products/cup")["Location"] == "/products/mug"
 
 
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [("/admin", "/admin/"), ("/account/login", "/account"), ("/basket/", "/basket"), ("/checkout/foo", None),
+     ("/Orders/1", None), ("/.well-known/acme", None), ("/static/x", None)],
+)  # fmt: skip
+def test_no_redirect_leads_away_from_accounts_and_orders(shop, visitor, path, place):
+    make_redirect(shop, path.lower().rstrip("/"), "https://evil.example.com/login")
+    assert visitor.get(path).get("Location") == place
+
+
 OLD_SHOPS = {
     "/collections/cups": "/categories/cups",
     "/collections/cups/products/mug": "/products/mug",
