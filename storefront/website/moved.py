@@ -10,7 +10,6 @@ from storefront.shops.places import SHOP, SINGLE, is_navigation
 from storefront.shops.request import Request
 from storefront.staff import doors
 from storefront.website.old_shops import present_path
-from storefront.website.search_engines import PRIVATE
 
 # Our pages for what a merchant has. Other pages of ours can have secrets in their addresses.
 _OPEN_PAGES = ("website:product", "website:category", "website:page")
@@ -38,7 +37,7 @@ def instead_of_missing(request: Request) -> HttpResponse | None:
     address = (None if is_ours(path) else redirect_target(request.shop, path)) or present_path(request)
     if address is not None:
         return redirect_to(request, address)
-    if is_navigation(request) and not request.path_info.startswith(PRIVATE):
+    if is_navigation(request):
         missing.count(request.shop.pk, request.path_info)
     return None
 
