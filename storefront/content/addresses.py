@@ -22,8 +22,16 @@ class WrongAddress(ValueError):
 
 
 def normal_path(path: str) -> str:
-    """A decoded path as it is compared: in lower case, without a slash at its end."""
-    return unicodedata.normalize("NFC", path).casefold().rstrip("/") or "/"
+    """A decoded path as it is compared: in lower case, without a slash at its end, and without the segments `.` and
+    `..`, which browsers resolve."""
+    kept: list[str] = []
+    for segment in unicodedata.normalize("NFC", path).casefold().split("/"):
+        if segment == "..":
+            # The first one stands before the first slash.
+            del kept[max(len(kept) - 1, 1) :]
+        elif segment != ".":
+            kept.append(segment)
+    return "/".join(kept).rstrip("/") or "/"
 
 
 def is_ours(path: str) -> bool:
@@ -71,7 +79,7 @@ def target_of(text: str, hosts: Collection[str]) -> str:
         raise WrongAddress("Enter a path of your shop, such as /products, or an address with https://.") from None
     if any(unicodedata.category(mark) == "Cc" for mark in target) or "@" in urlsplit(target).netloc:
         raise WrongAddress("Enter an address without a name and password, and without invalid characters.")
-    return target
+    return _with_ascii_host(target)
 
 
 def path_in(target: str) -> str | None:
@@ -94,7 +102,29 @@ def _own_path(text: str, hosts: Collection[str]) -> str:
         parts = urlsplit(text)
     except ValueError:
         raise WrongAddress("This is not a web address.") from None
-    if parts.scheme in ("http", "https") and (parts.hostname or "") in hosts:
+    if parts.scheme in ("http", "https") and _ascii_host(parts.hostname or "").rstrip(".") in hosts:
         text = text.partition("//")[2]
         return "/" + text.partition("/")[2] if "/" in text else "/"
     return text
+
+
+def _ascii_host(host: str) -> str:
+    """The host name as browsers look it up (`xn--...`). Raises WrongAddress."""
+    if host.isascii() and "%" not in host:
+        return host
+    # Browsers decode % codes of a host. Some letters are others for Python than for them, so another site's name.
+    if "%" in host or any(mark in host for mark in "ßẞς\u200c\u200d"):
+        raise WrongAddress("Enter the name of this host as xn--..., without % codes.")
+    try:
+        return host.encode("idna").decode()
+    except UnicodeError:
+        raise WrongAddress("This is not a web address.") from None
+
+
+def _with_ascii_host(target: str) -> str:
+    """A checked target whose host is in ASCII: a header can have no other letters."""
+    parts = urlsplit(target)
+    host = parts.hostname or ""
+    if host.isascii():
+        return target
+    return parts._replace(netloc=_ascii_host(host) + (f":{parts.port}" if parts.port else "")).geturl()

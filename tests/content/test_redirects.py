@@ -31,6 +31,9 @@ def stored(shop: Shop) -> dict[str, str]:
         (" /a/b// ", "/a/b"),
         ("/M%C3%BCtze", "/mütze"),
         ("/mu\u0308tze", "/mütze"),
+        ("/./a/b/../%2E/c/%2e%2E/d", "/a/d"),
+        ("/../../a", "/a"),
+        ("https://shop.example.com./old", "/old"),
         ("https://shop.example.com/Old", "/old"),
         ("http://SHOP.example.com:8000/a%2520b", "/a%20b"),
     ],
@@ -63,6 +66,8 @@ def test_refuses_addresses_of_accounts_and_orders(entered):
         ("/products?sort=name#top", "/products?sort=name#top"),
         ("https://shop.example.com/Products", "/Products"),
         ("https://other.example.com/a?b", "https://other.example.com/a?b"),
+        ("https://Bücher.example.com:8443/a?b#ü", "https://xn--bcher-kva.example.com:8443/a?b#ü"),
+        ("https://shop。example.com/a", "/a"),
     ],
 )
 def test_targets_are_paths_or_web_addresses(entered, target):
@@ -71,7 +76,9 @@ def test_targets_are_paths_or_web_addresses(entered, target):
 
 @pytest.mark.parametrize(
     "entered", ["", "products", "javascript:alert(1)", "data:text/html,a", "//evil.example.com", "/\\evil", "/a b",
-                "/a\tb", "https://", "https://me:word@a.example.com/", "ftp://other.example.com/", "/" + "a" * 2000],
+                "/a\tb", "https://", "https://me:word@a.example.com/",
+                "https://straße.example.com/", "https://shop%2eexample.com/",
+                "ftp://other.example.com/", "/" + "a" * 2000],
 )  # fmt: skip
 def test_refuses_what_is_no_target(entered):
     with pytest.raises(WrongAddress):
@@ -116,10 +123,13 @@ def test_chains_are_flattened_also_those_that_were_there_before(shop, other_shop
     assert stored(other_shop) == {"/b": "/elsewhere"}
 
 
-@pytest.mark.parametrize("lines", [["/a,/A/"], ["/a,/b", "/b,/c", "/c,/a?x"]])
+@pytest.mark.parametrize("lines", [
+    ["/a,/A/"], ["/a,/b", "/b,/c", "/c,/a?x"], ["/a,/./a"], ["/a,/b/../a"], ["/a,/%2e/a"], ["/a,/x/%2e%2e/a"],
+    ["/a,/x/..%2fa"], ["/a,https://{domain}./a"],
+])  # fmt: skip
 def test_circles_are_refused_by_name(shop, lines):
     with pytest.raises(UnusableTable) as refused:
-        load(shop, *lines)
+        load(shop, *(line.format(domain=shop.domain) for line in lines))
     assert refused.value.sentences[0].startswith("This makes a circle: /a leads to ")
     assert refused.value.sentences[0].endswith("leads to /a.")
     assert stored(shop) == {}
