@@ -1,8 +1,9 @@
 """The forms in which addresses of redirects are stored and compared."""
 
+import re
 import unicodedata
 from collections.abc import Collection
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from django.core.exceptions import ValidationError
 
@@ -15,6 +16,9 @@ from storefront.shops.models import Shop
 _OWN_SEGMENTS = frozenset({
     ".well-known", "account", "admin", "api", "arrive", "basket", "checkout", "hand-over", "media", "orders", "static",
 })  # fmt: skip
+
+# Letters of all scripts stay readable; what has a meaning in an address is written as a % code.
+_NOT_AS_IS = re.compile(r"[^\w/.~!$&'()*+,;=:@-]")
 
 
 class WrongAddress(ValueError):
@@ -66,6 +70,12 @@ def path_of(text: str, hosts: Collection[str]) -> str:
     if len(path) > MAX_PATH_LENGTH:
         raise WrongAddress(f"This address is longer than {MAX_PATH_LENGTH:,} characters.")
     return path
+
+
+def as_entered(path: str) -> str:
+    """The text from which `path_of` reads this normal path."""
+    text = _NOT_AS_IS.sub(lambda mark: quote(mark[0], safe=""), path)
+    return f"/%2F{text[2:]}" if text.startswith("//") else text
 
 
 def target_of(text: str, hosts: Collection[str]) -> str:

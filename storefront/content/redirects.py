@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from django.db import transaction
 
 from storefront import audit
-from storefront.content.addresses import WrongAddress, own_hosts, path_in, path_of, target_of, with_query
+from storefront.content.addresses import WrongAddress, as_entered, own_hosts, path_in, path_of, target_of, with_query
 from storefront.content.models import Redirect
 from storefront.kit.files.spreadsheets import escape_formula
 from storefront.kit.files.tables import UnusableTable, WrongLine, read_each, read_table
@@ -90,8 +90,8 @@ def repoint(*, shop: Shop, targets: Mapping[str, str], now: datetime) -> int:
 def export_redirects(shop: Shop) -> Iterator[list[str]]:
     """The lines of the file, the header first."""
     yield ["Redirect from", "Redirect to"]
-    for row in Redirect.objects.filter(shop=shop).order_by("path").values_list("path", "target").iterator():
-        yield [escape_formula(cell) for cell in row]
+    for path, target in Redirect.objects.filter(shop=shop).order_by("path").values_list("path", "target").iterator():
+        yield [escape_formula(cell) for cell in (as_entered(path), target)]
 
 
 @transaction.atomic

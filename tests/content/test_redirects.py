@@ -101,6 +101,30 @@ def test_imports_what_an_export_has(shop, other_shop):
     ]
 
 
+ODD_PATHS = [
+    "/a%3Fb",
+    "/a%23b",
+    "/x%2541",
+    "/%2Fx",
+    "/%5Cx",
+    "/a%20",
+    "/%20a",
+    "/a%22b,c",
+    "/\u092e\u093f",
+    "/a+b",
+    "/%3Dx",
+]
+
+
+def test_odd_paths_come_back_from_an_export_as_they_were(shop, other_shop):
+    load(shop, *(f'"{path}",/x' for path in ODD_PATHS))
+    exported = "\n".join(f'"{path}",{target}' for path, target in redirects.export_redirects(shop))
+    found = redirects.import_redirects(shop=shop, content=exported.encode(), now=NOW)
+    assert (found.added, found.same) == (0, len(ODD_PATHS))
+    assert redirects.import_redirects(shop=other_shop, content=exported.encode(), now=NOW).added == len(ODD_PATHS)
+    assert stored(other_shop) == stored(shop)
+
+
 def test_a_file_with_a_wrong_line_changes_nothing_and_names_it(shop):
     with pytest.raises(UnusableTable) as refused:
         load(shop, "/a,/b", "old,/b", "/c,javascript:x", "/A/,/d", "/e")
