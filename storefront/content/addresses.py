@@ -3,13 +3,16 @@
 import re
 import unicodedata
 from collections.abc import Collection
+from enum import Enum
 from urllib.parse import quote, unquote, urlsplit
 
 from django.core.exceptions import ValidationError
+from django.urls import Resolver404, resolve
 
 from storefront.content.address_models import MAX_PATH_LENGTH, MAX_TARGET_LENGTH
 from storefront.content.models import check_link
 from storefront.shops.models import Shop
+from storefront.shops.places import SHOP, SINGLE, hosts_are_separate, urlconf_of
 
 # First segments of the paths where our pages handle accounts, orders and money, or that serve programs. No redirect
 # begins there: one from `/admin` or `/account/login` could lead to another site's copy of the page.
@@ -23,6 +26,12 @@ _NOT_AS_IS = re.compile(r"[^\w/.~!$&'()*+,;=:@-]")
 
 class WrongAddress(ValueError):
     """The reason, as a sentence, why an address cannot be used."""
+
+
+class PageKind(Enum):
+    """When the shop has a page at a path: depending on what it sells or has written, or whatever it has."""
+
+    NEVER, AT_TIMES, ALWAYS = range(3)
 
 
 def normal_path(path: str) -> str:
@@ -67,6 +76,8 @@ def path_of(text: str, hosts: Collection[str]) -> str:
         raise WrongAddress("The home page cannot be redirected.")
     if is_ours(path):
         raise WrongAddress("Addresses of the admin, the API, accounts, baskets and orders cannot be redirected.")
+    if _page_at(path) is PageKind.ALWAYS:
+        raise WrongAddress(f"The shop has a page at {path}, and pages that exist win.")
     if len(path) > MAX_PATH_LENGTH:
         raise WrongAddress(f"This address is longer than {MAX_PATH_LENGTH:,} characters.")
     return path
@@ -92,6 +103,11 @@ def target_of(text: str, hosts: Collection[str]) -> str:
     return _with_ascii_host(target)
 
 
+def may_have_page(path: str) -> bool:
+    """Returns True for a normal path at which the shop has a page, now or at times, as at a product's address."""
+    return _page_at(path) is not PageKind.NEVER
+
+
 def path_in(target: str) -> str | None:
     """The normal path of a target in the shop; None for another site."""
     return normal_path(unquote(urlsplit(target).path)) if target.startswith("/") else None
@@ -103,6 +119,14 @@ def with_query(address: str, query: str) -> str:
     if query:
         address += ("&" if "?" in address else "?") + query
     return address + mark + fragment
+
+
+def _page_at(path: str) -> PageKind:
+    try:
+        match = resolve(path, urlconf_of(SHOP if hosts_are_separate() else SINGLE))
+    except Resolver404:
+        return PageKind.NEVER
+    return PageKind.AT_TIMES if match.kwargs else PageKind.ALWAYS
 
 
 def _own_path(text: str, hosts: Collection[str]) -> str:

@@ -87,7 +87,7 @@ class RedirectAdmin(ShopScopedAdmin):
                 now=request.now,
             )  # fmt: skip
             messages.info(request, f"{format_count(repointed)} that led to {obj.path} lead to {obj.target} now.")
-        MissingPath.objects.filter(shop=request.shop, path=obj.path).delete()
+        redirects.forget_missing(request.shop, [obj.path])
 
     @list_deed("Export", Right.MANAGE_CONTENT, Moves.NOTHING, icon="download", url_path="redirects.csv")
     def export_redirects(self, request: Any) -> HttpResponse:

@@ -6,7 +6,7 @@ import pytest
 
 from storefront.content import redirects
 from storefront.content.addresses import WrongAddress, path_of, target_of
-from storefront.content.models import Redirect
+from storefront.content.models import MissingPath, Redirect
 from storefront.kit.files.tables import UnusableTable
 from storefront.shops.audit_models import AuditEntry
 from storefront.shops.models import Shop
@@ -145,6 +145,28 @@ def test_chains_are_flattened_also_those_that_were_there_before(shop, other_shop
     assert (found.added, found.changed, found.repointed) == (1, 0, 2)
     assert stored(shop) == {"/a": "/d?from=a#x", "/b": "/d#x", "/c": "/d#x"}
     assert stored(other_shop) == {"/b": "/elsewhere"}
+
+
+def test_a_redirect_from_a_page_diverts_no_other(shop):
+    with pytest.raises(UnusableTable) as refused:
+        load(shop, "/one,/products", "/products,/two")
+    (sentence,) = refused.value.sentences
+    assert sentence == "Line 3: Redirect from: The shop has a page at /products, and pages that exist win."
+    load(shop, "/one,/products/mug", "/products/mug,/two")
+    assert stored(shop) == {"/one": "/products/mug", "/products/mug": "/two"}
+    with pytest.raises(UnusableTable) as refused:
+        load(shop, "/two,/one")
+    assert refused.value.sentences[0].startswith("This makes a circle: ")
+
+
+def test_an_import_takes_its_paths_off_the_list_of_missing_pages(shop, other_shop):
+    for where, path in ((shop, "/old"), (shop, "/gone"), (other_shop, "/old")):
+        MissingPath.objects.create(shop=where, path=path, asked=1, last_asked_at=NOW)
+    load(shop, "/old,/x")
+    assert list(MissingPath.objects.order_by("pk").values_list("shop", "path")) == [
+        (shop.pk, "/gone"),
+        (other_shop.pk, "/old"),
+    ]
 
 
 @pytest.mark.parametrize("lines", [
