@@ -10,7 +10,7 @@ MAX_PATH_LENGTH, MAX_TARGET_LENGTH = 500, 2000
 
 class Redirect(models.Model):
     """A path at which the shop has no page, and the path or web address to which it leads instead. `path` is in the
-    normal form (`addresses.normal_path`). No target is the path of another redirect."""
+    normal form (`addresses.normal_path`). A target is the path of another redirect only where a page can be."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="redirects")
     path = models.CharField(

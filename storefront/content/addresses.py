@@ -1,23 +1,55 @@
 """The forms in which addresses of redirects are stored and compared."""
 
+import re
 import unicodedata
 from collections.abc import Collection
-from urllib.parse import unquote, urlsplit
+from enum import Enum
+from urllib.parse import quote, unquote, urlsplit
 
 from django.core.exceptions import ValidationError
+from django.urls import Resolver404, resolve
 
 from storefront.content.address_models import MAX_PATH_LENGTH, MAX_TARGET_LENGTH
 from storefront.content.models import check_link
 from storefront.shops.models import Shop
+from storefront.shops.places import SHOP, SINGLE, hosts_are_separate, urlconf_of
+
+# First segments of the paths where our pages handle accounts, orders and money, or that serve programs. No redirect
+# begins there: one from `/admin` or `/account/login` could lead to another site's copy of the page.
+_OWN_SEGMENTS = frozenset({
+    ".well-known", "account", "admin", "api", "arrive", "basket", "checkout", "hand-over", "media", "orders", "static",
+})  # fmt: skip
+
+# Letters of all scripts stay readable; what has a meaning in an address is written as a % code.
+_NOT_AS_IS = re.compile(r"[^\w/.~!$&'()*+,;=:@-]")
 
 
 class WrongAddress(ValueError):
     """The reason, as a sentence, why an address cannot be used."""
 
 
+class PageKind(Enum):
+    """When the shop has a page at a path: depending on what it sells or has written, or whatever it has."""
+
+    NEVER, AT_TIMES, ALWAYS = range(3)
+
+
 def normal_path(path: str) -> str:
-    """A decoded path as it is compared: in lower case, without a slash at its end."""
-    return unicodedata.normalize("NFC", path).casefold().rstrip("/") or "/"
+    """A decoded path as it is compared: in lower case, without a slash at its end, and without the segments `.` and
+    `..`, which browsers resolve."""
+    kept: list[str] = []
+    for segment in unicodedata.normalize("NFC", path).casefold().split("/"):
+        if segment == "..":
+            # The first one stands before the first slash.
+            del kept[max(len(kept) - 1, 1) :]
+        elif segment != ".":
+            kept.append(segment)
+    return "/".join(kept).rstrip("/") or "/"
+
+
+def is_ours(path: str) -> bool:
+    """Returns True for a normal path that no redirect of a merchant can lead from."""
+    return path.lstrip("/").partition("/")[0] in _OWN_SEGMENTS
 
 
 def own_hosts(shop: Shop) -> frozenset[str]:
@@ -42,9 +74,19 @@ def path_of(text: str, hosts: Collection[str]) -> str:
         raise WrongAddress("This address has an invalid character.")
     if path == "/":
         raise WrongAddress("The home page cannot be redirected.")
+    if is_ours(path):
+        raise WrongAddress("Addresses of the admin, the API, accounts, baskets and orders cannot be redirected.")
+    if _page_at(path) is PageKind.ALWAYS:
+        raise WrongAddress(f"The shop has a page at {path}, and pages that exist win.")
     if len(path) > MAX_PATH_LENGTH:
         raise WrongAddress(f"This address is longer than {MAX_PATH_LENGTH:,} characters.")
     return path
+
+
+def as_entered(path: str) -> str:
+    """The text from which `path_of` reads this normal path."""
+    text = _NOT_AS_IS.sub(lambda mark: quote(mark[0], safe=""), path)
+    return f"/%2F{text[2:]}" if text.startswith("//") else text
 
 
 def target_of(text: str, hosts: Collection[str]) -> str:
@@ -58,7 +100,12 @@ def target_of(text: str, hosts: Collection[str]) -> str:
         raise WrongAddress("Enter a path of your shop, such as /products, or an address with https://.") from None
     if any(unicodedata.category(mark) == "Cc" for mark in target) or "@" in urlsplit(target).netloc:
         raise WrongAddress("Enter an address without a name and password, and without invalid characters.")
-    return target
+    return _with_ascii_host(target)
+
+
+def may_have_page(path: str) -> bool:
+    """Returns True for a normal path at which the shop has a page, now or at times, as at a product's address."""
+    return _page_at(path) is not PageKind.NEVER
 
 
 def path_in(target: str) -> str | None:
@@ -74,6 +121,14 @@ def with_query(address: str, query: str) -> str:
     return address + mark + fragment
 
 
+def _page_at(path: str) -> PageKind:
+    try:
+        match = resolve(path, urlconf_of(SHOP if hosts_are_separate() else SINGLE))
+    except Resolver404:
+        return PageKind.NEVER
+    return PageKind.AT_TIMES if match.kwargs else PageKind.ALWAYS
+
+
 def _own_path(text: str, hosts: Collection[str]) -> str:
     """The text without the shop's own host, if it begins with it."""
     text = text.strip()
@@ -81,7 +136,29 @@ def _own_path(text: str, hosts: Collection[str]) -> str:
         parts = urlsplit(text)
     except ValueError:
         raise WrongAddress("This is not a web address.") from None
-    if parts.scheme in ("http", "https") and (parts.hostname or "") in hosts:
+    if parts.scheme in ("http", "https") and _ascii_host(parts.hostname or "").rstrip(".") in hosts:
         text = text.partition("//")[2]
         return "/" + text.partition("/")[2] if "/" in text else "/"
     return text
+
+
+def _ascii_host(host: str) -> str:
+    """The host name as browsers look it up (`xn--...`). Raises WrongAddress."""
+    if host.isascii() and "%" not in host:
+        return host
+    # Browsers decode % codes of a host. Some letters are others for Python than for them, so another site's name.
+    if "%" in host or any(mark in host for mark in "ßẞς\u200c\u200d"):
+        raise WrongAddress("Enter the name of this host as xn--..., without % codes.")
+    try:
+        return host.encode("idna").decode()
+    except UnicodeError:
+        raise WrongAddress("This is not a web address.") from None
+
+
+def _with_ascii_host(target: str) -> str:
+    """A checked target whose host is in ASCII: a header can have no other letters."""
+    parts = urlsplit(target)
+    host = parts.hostname or ""
+    if host.isascii():
+        return target
+    return parts._replace(netloc=_ascii_host(host) + (f":{parts.port}" if parts.port else "")).geturl()

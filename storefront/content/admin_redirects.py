@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from storefront import audit
 from storefront.content import redirects
-from storefront.content.addresses import WrongAddress, own_hosts, path_of, target_of
+from storefront.content.addresses import WrongAddress, as_entered, own_hosts, path_of, target_of
 from storefront.content.models import MissingPath, Redirect
 from storefront.kit.format import format_count
 from storefront.shops.rights import Right
@@ -31,9 +31,17 @@ class RedirectForm(ShopScopedForm):
     constraint_errors = {"redirect_path_once": ("path", "This address is redirected already.")}
     planned: dict[str, str]
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.pk:
+            self.initial["path"] = as_entered(self.instance.path)
+        self.path_before = self.instance.path
+
     def clean(self) -> Any:
         cleaned = super().clean()
         hosts = own_hosts(self.shop)
+        if self.instance.pk and "path" not in self.changed_data:
+            cleaned["path"] = as_entered(self.path_before)
         for name, read in (("path", path_of), ("target", target_of)):
             if name in cleaned:
                 try:
@@ -47,9 +55,8 @@ class RedirectForm(ShopScopedForm):
     def _plan(self, cleaned: dict[str, Any]) -> None:
         redirects.lock(self.shop)
         path, target = cleaned["path"], cleaned["target"]
-        before = self.initial.get("path", "") if self.instance.pk else ""
         try:
-            self.planned = redirects.planned(self.shop, path=path, target=target, instead_of=before)
+            self.planned = redirects.planned(self.shop, path=path, target=target, instead_of=self.path_before)
         except WrongAddress as wrong:
             self.add_error("target", str(wrong))
         else:
@@ -80,7 +87,7 @@ class RedirectAdmin(ShopScopedAdmin):
                 now=request.now,
             )  # fmt: skip
             messages.info(request, f"{format_count(repointed)} that led to {obj.path} lead to {obj.target} now.")
-        MissingPath.objects.filter(shop=request.shop, path=obj.path).delete()
+        redirects.forget_missing(request.shop, [obj.path])
 
     @list_deed("Export", Right.MANAGE_CONTENT, Moves.NOTHING, icon="download", url_path="redirects.csv")
     def export_redirects(self, request: Any) -> HttpResponse:
@@ -115,4 +122,6 @@ class MissingPathAdmin(ShopScopedAdmin):
 
     @deed("Redirect", Right.MANAGE_CONTENT, Moves.NOTHING, icon="alt_route", url_path="redirect")
     def redirect(self, request: Any, row: MissingPath) -> HttpResponse:
-        return HttpResponseRedirect(f"{reverse('admin:content_redirect_add')}?{urlencode({'path': row.path})}")
+        return HttpResponseRedirect(
+            f"{reverse('admin:content_redirect_add')}?{urlencode({'path': as_entered(row.path)})}"
+        )

@@ -5,11 +5,10 @@ counts of a minute.
 
 Threats. Strangers can ask for addresses that nobody links to. So memory and table are bounded, and in a full table they
 push out what was asked for least. Only the path is kept: no query, no visitor. Paths that look like secrets, addresses
-of people or probes for other programs' files are not counted (`is_countable`).
+of people or probes for other programs' files are not counted (`countable.py`).
 """
 
 import os
-import re
 import threading
 from collections import Counter, defaultdict
 from datetime import datetime, timedelta
@@ -20,6 +19,7 @@ from django.db import DatabaseError, InterfaceError, connection, transaction
 from django.db.models import F
 
 from storefront.content.addresses import normal_path
+from storefront.content.countable import is_countable
 from storefront.content.models import MissingPath
 from storefront.kit import clock
 from storefront.shops.models import Shop
@@ -29,23 +29,13 @@ log = structlog.get_logger(__name__)
 FLUSH_SECONDS = 60.0
 # Addresses of a shop, and of one in this process's memory; and of all shops there.
 MAX_PATHS, MAX_PENDING_OF_SHOP, MAX_PENDING = 1_000, 100, 2_000
-# Characters of a path that is counted, and of one of its segments: what is longer is no address that people link to.
-MAX_COUNTED_LENGTH, MAX_SEGMENT_LENGTH = 200, 100
 # Rows that were not asked for in as long make room first.
 FADES_AFTER = timedelta(days=30)
-# What programs probe for: files of other programs, hidden files. And what may be a secret or a person's address.
-_NOISE = re.compile(r"/\.|/wp-|/cgi-bin|\.(?!html?\Z)[^./]*\Z|@|[0-9a-f]{24}")
 
 _pending: defaultdict[int, Counter[str]] = defaultdict(Counter)
 _lock = threading.Lock()
 _flush_lock = threading.Lock()
 _thread: threading.Thread | None = None
-
-
-def is_countable(path: str) -> bool:
-    """Returns True for a path in the normal form that a page of an earlier site can have had."""
-    is_short = len(path) <= MAX_COUNTED_LENGTH and max(map(len, path.split("/"))) <= MAX_SEGMENT_LENGTH
-    return is_short and path.isprintable() and not _NOISE.search(path)
 
 
 def count(shop_id: int, path: str) -> None:

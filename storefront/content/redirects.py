@@ -1,11 +1,13 @@
-"""Changes of a shop's redirects. A target is never the path of another redirect: chains are flattened when they would
-arise, and loops are refused. So a shopper is led on once, and never in a circle.
+"""Changes of a shop's redirects. Chains are flattened when they would arise, and loops are refused, so that a shopper
+is led on once and never in a circle. A target at which the shop can have a page, such as a product's address, stays:
+while there is a page, it wins over a redirect from its address. Without one, shoppers are led on when they come
+(`website/moved.py`).
 
 Callers hold the shop's lock (`lock`) from reading the redirects to writing them, since two changes that are right by
 themselves can make a loop together.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlsplit
@@ -13,8 +15,17 @@ from urllib.parse import urlsplit
 from django.db import transaction
 
 from storefront import audit
-from storefront.content.addresses import WrongAddress, own_hosts, path_in, path_of, target_of, with_query
-from storefront.content.models import Redirect
+from storefront.content.addresses import (
+    WrongAddress,
+    as_entered,
+    may_have_page,
+    own_hosts,
+    path_in,
+    path_of,
+    target_of,
+    with_query,
+)
+from storefront.content.models import MissingPath, Redirect
 from storefront.kit.files.spreadsheets import escape_formula
 from storefront.kit.files.tables import UnusableTable, WrongLine, read_each, read_table
 from storefront.shops.models import Shop
@@ -45,7 +56,7 @@ def lock(shop: Shop) -> None:
 
 
 def flattened(targets: Mapping[str, str]) -> dict[str, str]:
-    """Returns the targets by path, each led on to where it ends. Raises Loop."""
+    """Returns the targets by path, each led on to where it ends, or to where a page can be. Raises Loop."""
     ends: dict[str, str] = {}
     for start in targets:
         passed: list[str] = []
@@ -57,7 +68,7 @@ def flattened(targets: Mapping[str, str]) -> dict[str, str]:
             path = path_in(targets[path])
         for each in reversed(passed):
             follows = path_in(targets[each])
-            onward = ends.get(follows) if follows is not None else None
+            onward = ends.get(follows) if follows is not None and not may_have_page(follows) else None
             ends[each] = targets[each] if onward is None else with_query(onward, urlsplit(targets[each]).query)
     return ends
 
@@ -87,11 +98,18 @@ def repoint(*, shop: Shop, targets: Mapping[str, str], now: datetime) -> int:
     return len(rows)
 
 
+def forget_missing(shop: Shop, paths: Iterable[str]) -> None:
+    """Take paths that are redirected now off the list of missing pages."""
+    missing = dict(MissingPath.objects.filter(shop=shop).values_list("path", "pk"))
+    doomed = [missing[path] for path in paths if path in missing]
+    MissingPath.objects.filter(shop=shop, pk__in=doomed).delete()
+
+
 def export_redirects(shop: Shop) -> Iterator[list[str]]:
     """The lines of the file, the header first."""
     yield ["Redirect from", "Redirect to"]
-    for row in Redirect.objects.filter(shop=shop).order_by("path").values_list("path", "target").iterator():
-        yield [escape_formula(cell) for cell in row]
+    for path, target in Redirect.objects.filter(shop=shop).order_by("path").values_list("path", "target").iterator():
+        yield [escape_formula(cell) for cell in (as_entered(path), target)]
 
 
 @transaction.atomic
@@ -113,6 +131,7 @@ def import_redirects(*, shop: Shop, content: bytes, now: datetime) -> Imported:
         [Redirect(shop=shop, path=path, target=ends[path], **stamps) for path in added], batch_size=300
     )
     repoint(shop=shop, targets=changed, now=now)
+    forget_missing(shop, given)
     in_file = len(given.keys() & changed.keys())
     found = Imported(len(added), in_file, len(given) - len(added) - in_file, len(changed) - in_file)
     if added or changed:

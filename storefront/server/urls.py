@@ -1,5 +1,6 @@
 from django.contrib import admin
 from django.urls import include, path
+from django.views.generic import RedirectView
 
 from storefront.server import wellknown
 from storefront.server.api import docs
@@ -11,6 +12,7 @@ urlpatterns = [
     path("api/docs", docs.docs),
     path("api/docs/errors", docs.errors),
     path("api/", api.urls),
+    path("admin", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),
     path("media/<path:path>", uploaded_file),
     *wellknown.urlpatterns,

@@ -9,6 +9,7 @@ from storefront.server.urls_files import handler400, handler403, handler404, han
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index")),
+    path("admin", RedirectView.as_view(pattern_name="admin:index")),
     path("admin/", admin.site.urls),
     *urls_files.urlpatterns,
 ]

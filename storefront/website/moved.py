@@ -1,19 +1,23 @@
 """Permanent redirects from addresses at which a shop has no page."""
 
+from urllib.parse import unquote, urlsplit
+
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.urls import get_script_prefix, reverse
 
 from storefront.content import missing
-from storefront.content.addresses import normal_path, with_query
+from storefront.content.addresses import is_ours, normal_path, path_in, with_query
 from storefront.content.queries import redirect_target
 from storefront.shops.places import SHOP, SINGLE, is_navigation
 from storefront.shops.request import Request
 from storefront.staff import doors
 from storefront.website.old_shops import present_path
-from storefront.website.search_engines import PRIVATE
 
 # Our pages for what a merchant has. Other pages of ours can have secrets in their addresses.
 _OPEN_PAGES = ("website:product", "website:category", "website:page")
+
+# Redirects from pages that are gone that a shopper is led along at once.
+MAX_STEPS = 5
 
 
 class NoSuchPage(Http404):
@@ -38,12 +42,35 @@ def instead_of_missing(request: Request) -> HttpResponse | None:
     address. Counts the request if there is neither."""
     if request.method not in ("GET", "HEAD") or not _is_shops(request) or not doors.is_let_in(request):
         return None
-    address = redirect_target(request.shop, normal_path(request.path_info)) or present_path(request)
+    address = _redirect_from(request, normal_path(request.path_info))
+    address = _led_on(request, address) if address else present_path(request, request.path_info)
     if address is not None:
         return redirect_to(request, address)
-    if is_navigation(request) and not request.path_info.startswith(PRIVATE):
+    if is_navigation(request):
         missing.count(request.shop.pk, request.path_info)
     return None
+
+
+def _redirect_from(request: Request, path: str) -> str | None:
+    return None if is_ours(path) else redirect_target(request.shop, path)
+
+
+def _led_on(request: Request, address: str) -> str:
+    """Where a redirect's target leads in the end: it can be an old address itself, or that of a page that is gone."""
+    for _ in range(MAX_STEPS):
+        path, parts = path_in(address), urlsplit(address)
+        if path is None:
+            break
+        place = present_path(request, unquote(parts.path))
+        onward = place or _redirect_from(request, path)
+        if onward is None or onward == parts.path:
+            break
+        address = with_query(onward, parts.query)
+        if parts.fragment and "#" not in address:
+            address += f"#{parts.fragment}"
+        if place:
+            break
+    return address
 
 
 def _is_shops(request: Request) -> bool:

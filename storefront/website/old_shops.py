@@ -35,10 +35,10 @@ _PAGES = {
 }
 
 
-def present_path(request: Request) -> str | None:
-    """The path of our page that this address would have elsewhere; None unless the shop has that page. At most three
-    queries."""
-    path = request.path_info.rstrip("/")
+def present_path(request: Request, path: str) -> str | None:
+    """The path of our page that this decoded path would have elsewhere; None unless the shop has that page. At most
+    three queries."""
+    path = path.rstrip("/")
     if path.casefold() in _PAGES:
         return page_url(request, _PAGES[path.casefold()])
     for page, patterns in _PATTERNS.items():

@@ -85,6 +85,20 @@ def test_a_missing_page_is_redirected_and_leaves_the_list(desk, shop, other_shop
     assert list(MissingPath.objects.values_list("shop", flat=True)) == [other_shop.pk]
 
 
+def test_a_redirect_from_an_odd_path_is_changed(desk, shop, other_shop):
+    row = Redirect.objects.create(shop=shop, path="/a?b%41", target="/x", **STAMPS)
+    page = desk.get(reverse("admin:content_redirect_change", args=[row.pk]))
+    assert page.context_data["adminform"].form["path"].value() == "/a%3Fb%2541"
+    desk.fill(row, target="/y")
+    assert stored(shop) == {"/a?b%41": "/y"}
+    desk.fill(row, path="/c%3Fd")
+    assert stored(shop) == {"/c?d": "/y"}
+    gone = MissingPath.objects.create(shop=shop, path="/50%", asked=1, last_asked_at=NOW)
+    assert desk.get(reverse("admin:content_missingpath_redirect", args=[gone.pk]))["Location"].endswith(
+        "path=%2F50%2525"
+    )
+
+
 @pytest.mark.parametrize("role", ["read_only", "fulfilment"])
 def test_only_who_writes_pages_sees_them(desk):
     for model in ("redirect", "missingpath"):

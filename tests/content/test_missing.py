@@ -41,17 +41,29 @@ def test_counting_asks_the_database_nothing(shop, django_assert_num_queries):
 
 PROBES = ["/index.php", "/wp-admin/setup", "/.env", "/a/.git/config", "/favicon.ico", "/cgi-bin/x"]
 PERSONAL = ["/unsubscribe/ada@example.com", "/reset/3f2a9c0b1d4e5f60718293a4b5c6d7e8"]
+SECRET = [
+    "/Account/Forgot/x", "/checkout/pay/abc", "/de/account/link/kQ2n", "/order/12345/view/wc_order_AbC",
+    "/my-account/view-order/99", "/door/secretcode", "/stock-alerts/confirm/abc123", "/tel/+491701234567",
+    "/invite/TOKENTOKENTOKENTOKEN12345", "/gift/GIFT-ABCD-EFGH-1234", "/de-DE/gift-cards/ABCD", "/+49-170-1234567",
+    "/reset/MTIzNDU2/c1x2y3-QWERTYuiop", "/a/123e4567-e89b-12d3-a456-426614174000", "/dl_9f8e7d6c5b4a39281716",
+    "/see/kQ2nXy7Zp4Lm", "/see/TOKENTOKENTOKENTOKEN12345", "/see/c1x2y3-q7w8", "/cart;jsessionid=1", "/see/" + "k" * 32,
+]  # fmt: skip
 ODD = ["/" + "a" * 101, "/a" * 101, "/a\x00b", "/a\nb"]
 
 
-@pytest.mark.parametrize("path", [*PROBES, *PERSONAL, *ODD])
+@pytest.mark.parametrize("path", [*PROBES, *PERSONAL, *SECRET, *ODD])
 def test_probes_and_what_may_be_personal_are_not_counted(shop, path):
     ask(shop, path)
     missing.flush(NOW)
     assert listed(shop) == {}
 
 
-@pytest.mark.parametrize("path", ["/mütze.html", "/blogs/news/spring", "/products/mug"])
+@pytest.mark.parametrize("path", [
+    "/mütze.html", "/blogs/news/spring", "/products/mug", "/products/4006381333931", "/categories/gift/cups",
+    "/nike-air-max-90-mens-size-10", "/iphone-14-pro-256gb-b2b", "/news/2024/05/12/summer-sale-20", "/gift",
+    "/donaudampfschifffahrtsgesellsch", "/collections/order-of-the-phoenix", "/abc123.html", "/orders-2024",
+    "/p/wd40-400ml",
+])  # fmt: skip
 def test_pages_of_an_earlier_site_are_counted(shop, path):
     ask(shop, path)
     missing.flush(NOW)

@@ -6,7 +6,7 @@ import pytest
 
 from storefront.content import redirects
 from storefront.content.addresses import WrongAddress, path_of, target_of
-from storefront.content.models import Redirect
+from storefront.content.models import MissingPath, Redirect
 from storefront.kit.files.tables import UnusableTable
 from storefront.shops.audit_models import AuditEntry
 from storefront.shops.models import Shop
@@ -31,6 +31,9 @@ def stored(shop: Shop) -> dict[str, str]:
         (" /a/b// ", "/a/b"),
         ("/M%C3%BCtze", "/mütze"),
         ("/mu\u0308tze", "/mütze"),
+        ("/./a/b/../%2E/c/%2e%2E/d", "/a/d"),
+        ("/../../a", "/a"),
+        ("https://shop.example.com./old", "/old"),
         ("https://shop.example.com/Old", "/old"),
         ("http://SHOP.example.com:8000/a%2520b", "/a%20b"),
     ],
@@ -49,11 +52,22 @@ def test_refuses_what_is_no_path_of_the_shop(entered):
 
 
 @pytest.mark.parametrize(
+    "entered", ["/admin", "/Admin/", "/%61dmin", "/%2Fadmin", "/account/login", "/checkout/foo", "/basket/",
+                "/orders/1", "/static/x", "/media/x", "/api", "/.well-known/acme", "/hand-over", "/arrive/"],
+)  # fmt: skip
+def test_refuses_addresses_of_accounts_and_orders(entered):
+    with pytest.raises(WrongAddress, match="cannot be redirected"):
+        path_of(entered, HOSTS)
+
+
+@pytest.mark.parametrize(
     ("entered", "target"),
     [
         ("/products?sort=name#top", "/products?sort=name#top"),
         ("https://shop.example.com/Products", "/Products"),
         ("https://other.example.com/a?b", "https://other.example.com/a?b"),
+        ("https://Bücher.example.com:8443/a?b#ü", "https://xn--bcher-kva.example.com:8443/a?b#ü"),
+        ("https://shop。example.com/a", "/a"),
     ],
 )
 def test_targets_are_paths_or_web_addresses(entered, target):
@@ -62,7 +76,9 @@ def test_targets_are_paths_or_web_addresses(entered, target):
 
 @pytest.mark.parametrize(
     "entered", ["", "products", "javascript:alert(1)", "data:text/html,a", "//evil.example.com", "/\\evil", "/a b",
-                "/a\tb", "https://", "https://me:word@a.example.com/", "ftp://other.example.com/", "/" + "a" * 2000],
+                "/a\tb", "https://", "https://me:word@a.example.com/",
+                "https://straße.example.com/", "https://shop%2eexample.com/",
+                "ftp://other.example.com/", "/" + "a" * 2000],
 )  # fmt: skip
 def test_refuses_what_is_no_target(entered):
     with pytest.raises(WrongAddress):
@@ -83,6 +99,30 @@ def test_imports_what_an_export_has(shop, other_shop):
         {"added": 3, "changed": 0, "repointed": 0},
         {"added": 0, "changed": 1, "repointed": 0},
     ]
+
+
+ODD_PATHS = [
+    "/a%3Fb",
+    "/a%23b",
+    "/x%2541",
+    "/%2Fx",
+    "/%5Cx",
+    "/a%20",
+    "/%20a",
+    "/a%22b,c",
+    "/\u092e\u093f",
+    "/a+b",
+    "/%3Dx",
+]
+
+
+def test_odd_paths_come_back_from_an_export_as_they_were(shop, other_shop):
+    load(shop, *(f'"{path}",/x' for path in ODD_PATHS))
+    exported = "\n".join(f'"{path}",{target}' for path, target in redirects.export_redirects(shop))
+    found = redirects.import_redirects(shop=shop, content=exported.encode(), now=NOW)
+    assert (found.added, found.same) == (0, len(ODD_PATHS))
+    assert redirects.import_redirects(shop=other_shop, content=exported.encode(), now=NOW).added == len(ODD_PATHS)
+    assert stored(other_shop) == stored(shop)
 
 
 def test_a_file_with_a_wrong_line_changes_nothing_and_names_it(shop):
@@ -107,10 +147,35 @@ def test_chains_are_flattened_also_those_that_were_there_before(shop, other_shop
     assert stored(other_shop) == {"/b": "/elsewhere"}
 
 
-@pytest.mark.parametrize("lines", [["/a,/A/"], ["/a,/b", "/b,/c", "/c,/a?x"]])
+def test_a_redirect_from_a_page_diverts_no_other(shop):
+    with pytest.raises(UnusableTable) as refused:
+        load(shop, "/one,/products", "/products,/two")
+    (sentence,) = refused.value.sentences
+    assert sentence == "Line 3: Redirect from: The shop has a page at /products, and pages that exist win."
+    load(shop, "/one,/products/mug", "/products/mug,/two")
+    assert stored(shop) == {"/one": "/products/mug", "/products/mug": "/two"}
+    with pytest.raises(UnusableTable) as refused:
+        load(shop, "/two,/one")
+    assert refused.value.sentences[0].startswith("This makes a circle: ")
+
+
+def test_an_import_takes_its_paths_off_the_list_of_missing_pages(shop, other_shop):
+    for where, path in ((shop, "/old"), (shop, "/gone"), (other_shop, "/old")):
+        MissingPath.objects.create(shop=where, path=path, asked=1, last_asked_at=NOW)
+    load(shop, "/old,/x")
+    assert list(MissingPath.objects.order_by("pk").values_list("shop", "path")) == [
+        (shop.pk, "/gone"),
+        (other_shop.pk, "/old"),
+    ]
+
+
+@pytest.mark.parametrize("lines", [
+    ["/a,/A/"], ["/a,/b", "/b,/c", "/c,/a?x"], ["/a,/./a"], ["/a,/b/../a"], ["/a,/%2e/a"], ["/a,/x/%2e%2e/a"],
+    ["/a,/x/..%2fa"], ["/a,https://{domain}./a"],
+])  # fmt: skip
 def test_circles_are_refused_by_name(shop, lines):
     with pytest.raises(UnusableTable) as refused:
-        load(shop, *lines)
+        load(shop, *(line.format(domain=shop.domain) for line in lines))
     assert refused.value.sentences[0].startswith("This makes a circle: /a leads to ")
     assert refused.value.sentences[0].endswith("leads to /a.")
     assert stored(shop) == {}

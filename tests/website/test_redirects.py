@@ -69,6 +69,29 @@ def test_an_old_slug_wins_over_a_redirect(shop, visitor):
     assert visitor.get("/categories/cups")["Location"] == "/categories/tassen"
 
 
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [("/admin", "/admin/"), ("/account/login", "/account"), ("/basket/", "/basket"), ("/checkout/foo", None),
+     ("/Orders/1", None), ("/.well-known/acme", None), ("/static/x", None)],
+)  # fmt: skip
+def test_no_redirect_leads_away_from_accounts_and_orders(shop, visitor, path, place):
+    make_redirect(shop, path.lower().rstrip("/"), "https://evil.example.com/login")
+    assert visitor.get(path).get("Location") == place
+
+
+def test_a_redirect_to_an_old_address_leads_on_at_once(shop, visitor):
+    mug = make_product(shop, "Mug")
+    make_redirect(shop, "/old", "/products/mug?a=1#top")
+    make_redirect(shop, "/gone", "/products/cup")
+    make_redirect(shop, "/products/cup", "/collections/all")
+    assert visitor.get("/old")["Location"] == "/products/mug?a=1#top"
+    update_product(shop=shop, product=mug, now=NOW, slug="becher")
+    assert visitor.get("/old?b=2")["Location"] == "/products/becher?a=1&b=2#top"
+    assert visitor.get("/gone")["Location"] == "/products"
+    make_product(shop, "Cup")
+    assert visitor.get("/gone")["Location"] == "/products/cup"
+
+
 OLD_SHOPS = {
     "/collections/cups": "/categories/cups",
     "/collections/cups/products/mug": "/products/mug",
