@@ -15,9 +15,9 @@ from storefront.product_files.encodings import UnreadableFile
 
 MAX_UNPACKED_BYTES = 200 << 20
 MAX_PARTS = 10_000
-# Of all that is read as a whole: styles, relations, names and so on.
+# Bytes of all that is read as a whole: styles, relations, names and so on.
 MAX_DESCRIBING_BYTES = 2 << 20
-# Of the texts that cells refer to.
+# Bytes of the texts that cells refer to.
 MAX_TEXT_BYTES = 64 << 20
 # A larger part that packs better than this repeats itself, which no table does.
 MAX_RATIO, MAX_REPEATED_BYTES = 200, 1 << 20

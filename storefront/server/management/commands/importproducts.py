@@ -105,16 +105,7 @@ class Command(Base):
         ):
             task = progress.add_task(file.name, total=None)
 
-            shown = 0
-
-            def on_problem(problem: Problem) -> None:
-                nonlocal shown
-                write_row(problem)
-                # Skipped products are expected, and can be as many as the file has.
-                if problem.severity != "skipped":
-                    shown += 1
-                    if shown <= MAX_SHOWN:
-                        write_beside(progress, f"{problem.severity}: {problem}")
+            shown = _Shown(progress, write_row)
 
             def on_progress(done: int, total: int, result: Report) -> None:
                 progress.update(task, completed=done, total=total)
@@ -133,16 +124,16 @@ class Command(Base):
                 pictures=None if no_pictures else PictureRequests(found, now, kept.id),
                 now=now,
                 progress=on_progress,
-                on_problem=on_problem,
+                on_problem=shown,
                 on_change=self._write_change if dry_run else None,
                 audit_object=audit.Object("import", kept.id, file.name),
                 product_import=kept.row,
                 gate=gate,
             )
             kept.finish(result)
-        if shown > MAX_SHOWN:
+        if shown.count > MAX_SHOWN:
             where = f"all are in {report}" if report else "--report FILE.csv has all of them"
-            self.write_message(f"... and {shown - MAX_SHOWN:,} more; {where}")
+            self.write_message(f"... and {shown.count - MAX_SHOWN:,} more; {where}")
         if dry_run and update:
             self._write_impact(found, gate, result.impact)
         self.write_result(result.counts())
@@ -159,6 +150,21 @@ class Command(Base):
 
     def _write_change(self, change: dict[str, Any]) -> None:
         self.write_result(orjson.dumps(change, default=str).decode())
+
+
+class _Shown:
+    """Writes each problem into the report, and the first MAX_SHOWN to stderr. `count` is how many would be shown."""
+
+    def __init__(self, progress: Any, write_row: Callable[[Problem], Any]) -> None:
+        self.progress, self.write_row, self.count = progress, write_row, 0
+
+    def __call__(self, problem: Problem) -> None:
+        self.write_row(problem)
+        # Skipped products are expected, and can be as many as the file has.
+        if problem.severity != "skipped":
+            self.count += 1
+            if self.count <= MAX_SHOWN:
+                write_beside(self.progress, f"{problem.severity}: {problem}")
 
 
 def _add_gate_arguments(parser: ArgumentParser) -> None:
