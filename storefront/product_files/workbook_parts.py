@@ -15,7 +15,7 @@ from storefront.product_files.encodings import UnreadableFile
 
 MAX_UNPACKED_BYTES = 200 << 20
 MAX_PARTS = 10_000
-# Bytes of what is read as a whole: styles, relations, names and so on.
+# Bytes of all that is read as a whole: styles, relations, names and so on.
 MAX_DESCRIBING_BYTES = 2 << 20
 # Bytes of the texts that cells refer to.
 MAX_TEXT_BYTES = 64 << 20

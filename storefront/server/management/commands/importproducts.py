@@ -9,7 +9,6 @@ from typing import Any
 
 import orjson
 from django.core.management import CommandError
-from rich.progress import Progress
 
 from storefront import audit
 from storefront.kit import clock
@@ -105,7 +104,8 @@ class Command(Base):
             command_import(found, file, now=now, update=update, format=format, source=source, dry_run=dry_run) as kept,
         ):
             task = progress.add_task(file.name, total=None)
-            problems = _Problems(progress, write_row)
+
+            shown = _Shown(progress, write_row)
 
             def on_progress(done: int, total: int, result: Report) -> None:
                 progress.update(task, completed=done, total=total)
@@ -124,16 +124,16 @@ class Command(Base):
                 pictures=None if no_pictures else PictureRequests(found, now, kept.id),
                 now=now,
                 progress=on_progress,
-                on_problem=problems.add,
+                on_problem=shown,
                 on_change=self._write_change if dry_run else None,
                 audit_object=audit.Object("import", kept.id, file.name),
                 product_import=kept.row,
                 gate=gate,
             )
             kept.finish(result)
-        if problems.count > MAX_SHOWN:
+        if shown.count > MAX_SHOWN:
             where = f"all are in {report}" if report else "--report FILE.csv has all of them"
-            self.write_message(f"... and {problems.count - MAX_SHOWN:,} more; {where}")
+            self.write_message(f"... and {shown.count - MAX_SHOWN:,} more; {where}")
         if dry_run and update:
             self._write_impact(found, gate, result.impact)
         self.write_result(result.counts())
@@ -152,13 +152,13 @@ class Command(Base):
         self.write_result(orjson.dumps(change, default=str).decode())
 
 
-class _Problems:
-    """Shows the first problems on stderr, and writes all to the report."""
+class _Shown:
+    """Writes each problem into the report, and the first MAX_SHOWN to stderr. `count` is how many would be shown."""
 
-    def __init__(self, progress: Progress, write_row: Callable[[Problem], None]) -> None:
+    def __init__(self, progress: Any, write_row: Callable[[Problem], Any]) -> None:
         self.progress, self.write_row, self.count = progress, write_row, 0
 
-    def add(self, problem: Problem) -> None:
+    def __call__(self, problem: Problem) -> None:
         self.write_row(problem)
         # Skipped products are expected, and can be as many as the file has.
         if problem.severity != "skipped":
