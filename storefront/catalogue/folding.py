@@ -19,8 +19,8 @@ _FOLDED = (
 )
 _CYRILLIC = {"ё": "е", "ѐ": "е", "ѝ": "и"}
 # Hyphens and dashes that join words or numbers, and soft hyphens. No em dash, which separates.
-_HYPHENS = "\u2010\u2011\u2012\u2013\u2043\u2212\ufe63\uff0d\u00ad"
-_APOSTROPHES = "`\u00b4\u02b9\u02bb\u02bc\u02bd\u2018\u2019\u201b\u2032\uff07"
+_HYPHENS = "\u2010\u2011\u2012\u2013\u2043\u2212\ufe63\uff0d\u00ad\u058a\u05be"
+_APOSTROPHES = "`\u00b4\u02b9\u02bb\u02bc\u02bd\u2018\u2019\u201b\u2032\uff07\u05f3"
 # Without a width: some browsers and programs write them between letters.
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
 # First the character itself, which Python then searches for fast, and only then what stands before it.

@@ -48,8 +48,8 @@ _INLINE_TAG = re.compile(r"</?(?:a|b|em|font|i|mark|s|small|span|strong|su[bp]|u
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 # Where people also write a space in a word: not between two digits.
 _PARTS = re.compile(r"(?<!\d)-+|-+(?!\d)|(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")
-# Parts of words as shoppers write them: apostrophes that belong to the word; punctuation that does not, but for
-# inches; and what separates words without being one.
+# How shoppers write words: apostrophes that belong to the word; punctuation that does not, but for inches; and
+# what separates words without being one.
 _POSSESSIVE = re.compile(r"(?<=[^'-])'(?=.*[^'-])|s'$")
 _AROUND = re.compile(r"""^[("“„«]+|(?:[).,;:!?“”»]|(?<!\d)")+$""")
 _SEPARATOR = re.compile("[-'/|—]+")

@@ -77,6 +77,8 @@ FINDS = [
     ("می\u200cخواهم", "میخواهم"),
     ("Ages 3-5", "3-5"),
     ("Ages 3–5", "3-5"),
+    ("צ\u05f3יפס", "ציפס"),
+    ("תל\u05beאביב", "תל-אביב"),
     # Hyphens for spaces, and numbers that are written together with words.
     ("Long sleeve shirt", "long-sleeve"),
     ("Long sleeve shirt", "long-sleeves"),
