@@ -3,9 +3,10 @@
 A request adds to this process's memory; once a minute a thread writes all counts. A process that is killed loses the
 counts of a minute.
 
-Threats. Strangers can ask for addresses that nobody links to. So memory and table are bounded, and in a full table they
-push out what was asked for least. Only the path is kept: no query, no visitor. Paths that look like secrets, addresses
-of people or probes for other programs' files are not counted (`countable.py`).
+Threats. Strangers can ask for addresses that nobody links to. So memory and table are bounded. In full memory a new
+address pushes out what was asked for least; in a full table the latest stay, and of the others what was asked for most,
+where requests count less with each day. Only the path is kept: no query, no visitor. Paths that
+look like secrets, addresses of people or probes for other programs' files are not counted (`countable.py`).
 """
 
 import os
@@ -29,6 +30,8 @@ log = structlog.get_logger(__name__)
 FLUSH_SECONDS = 60.0
 # Addresses of a shop, and of one in this process's memory; and of all shops there.
 MAX_PATHS, MAX_PENDING_OF_SHOP, MAX_PENDING = 1_000, 100, 2_000
+# Rows that stay however little they were asked for, so that new addresses can gather requests in a full table.
+MAX_LATEST = 200
 # Rows that were not asked for in as long make room first.
 FADES_AFTER = timedelta(days=30)
 
@@ -45,9 +48,20 @@ def count(shop_id: int, path: str) -> None:
         return
     with _lock:
         counts = _pending[shop_id]
-        is_known = path in counts
-        if is_known or (len(counts) < MAX_PENDING_OF_SHOP and sum(map(len, _pending.values())) < MAX_PENDING):
-            counts[path] += 1
+        if path not in counts:
+            _make_room(counts)
+        counts[path] += 1
+
+
+def _make_room(counts: Counter[str]) -> None:
+    """Push out what was asked for least, the earliest of it, if memory is full: of this shop, or of the shop that has
+    most."""
+    full = counts
+    if len(counts) < MAX_PENDING_OF_SHOP:
+        if sum(map(len, _pending.values())) < MAX_PENDING:
+            return
+        full = max(_pending.values(), key=len)
+    del full[min(full, key=lambda path: full[path])]
 
 
 def flush(now: datetime | None = None) -> None:
@@ -81,11 +95,16 @@ def _write(shop_id: int, counts: Counter[str], now: datetime) -> None:
     )
     surplus = rows.count() - MAX_PATHS
     if surplus > 0:
-        faded = rows.filter(last_asked_at__lt=now - FADES_AFTER).order_by("last_asked_at")
-        doomed = list(faded.values_list("pk", flat=True)[:surplus])
-        least = rows.exclude(pk__in=doomed).order_by("asked", "last_asked_at")
-        doomed += least.values_list("pk", flat=True)[: surplus - len(doomed)]
+        latest = rows.order_by("-last_asked_at", "-pk").values_list("pk", "asked", "last_asked_at")
+        older = sorted(latest[MAX_LATEST:], key=lambda row: _worth(row[1], row[2], now))
+        doomed = [pk for pk, _, _ in older[:surplus]]
         rows.filter(pk__in=doomed).delete()
+
+
+def _worth(asked: int, last_asked_at: datetime, now: datetime) -> tuple[float, datetime]:
+    """Sorts rows by what they are worth keeping: requests count less with each day since the last one."""
+    idle = now - last_asked_at
+    return (0 if idle > FADES_AFTER else asked / (1 + max(idle.days, 0))), last_asked_at
 
 
 def start() -> None:

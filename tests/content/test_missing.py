@@ -73,16 +73,37 @@ def test_pages_of_an_earlier_site_are_counted(shop, path):
 def test_memory_is_bounded_for_each_shop(shop, other_shop, monkeypatch):
     monkeypatch.setattr(missing, "MAX_PENDING_OF_SHOP", 2)
     monkeypatch.setattr(missing, "MAX_PENDING", 3)
-    for path in ("/a", "/b", "/c", "/a"):
+    for path in ("/a", "/b", "/a", "/c"):
         ask(shop, path)
     for path in ("/a", "/b"):
         ask(other_shop, path)
     missing.flush(NOW)
-    assert (listed(shop), listed(other_shop)) == ({"/a": 2, "/b": 1}, {"/a": 1})
+    # What is new pushes out what was asked for least, in the shop that has most.
+    assert (listed(shop), listed(other_shop)) == ({"/a": 2}, {"/a": 1, "/b": 1})
+
+
+def test_new_addresses_gather_requests_in_a_full_table(shop, other_shop, monkeypatch):
+    monkeypatch.setattr(missing, "MAX_PATHS", 4)
+    monkeypatch.setattr(missing, "MAX_LATEST", 2)
+    ask(other_shop, "/junk-0", 3)
+    for number in range(4):
+        ask(shop, f"/junk-{number}", 3)
+    missing.flush(NOW)
+    for minute in range(1, 3):
+        ask(shop, "/new")
+        missing.flush(NOW + timedelta(minutes=minute))
+    assert listed(shop)["/new"] == 2
+    # Days later, what was asked for in a burst is worth less than what was asked for since.
+    ask(shop, "/newer")
+    ask(shop, "/newest")
+    missing.flush(NOW + timedelta(days=3))
+    assert {"/newer", "/newest"} <= set(listed(shop))
+    assert listed(other_shop) == {"/junk-0": 3}
 
 
 def test_a_full_table_keeps_what_was_asked_for_most(shop, other_shop, monkeypatch):
     monkeypatch.setattr(missing, "MAX_PATHS", 2)
+    monkeypatch.setattr(missing, "MAX_LATEST", 1)
     ask(other_shop, "/theirs")
     ask(shop, "/old", 3)
     ask(shop, "/once")
