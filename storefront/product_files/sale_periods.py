@@ -27,7 +27,7 @@ def settled(
     prices = fields.get(STATED)
     is_on_sale = row is not None and row.sale_price is not None
     if prices is None and not is_on_sale and all(fields.get(name) is None for name in _OF_PERIOD):
-        return _without_passed_compare_price(fields, row)
+        return fields
     stated = {name: fields[name] for name in sale_periods.COLUMNS if name in fields}
     if not stated and prices is None:
         return fields
@@ -55,15 +55,6 @@ def settled(
     return {name: value for name, value in fields.items() if name != STATED} | {
         name: getattr(result, name) for name in sale_periods.COLUMNS
     }
-
-
-def _without_passed_compare_price(fields: dict[str, Any], row: Any) -> dict[str, Any]:
-    """The fields, which end a reduction that has no dates if they state a price that is no lower than the one before
-    it."""
-    price = fields.get("price")
-    if row is None or price is None or price == row.price or "compare_price" in fields:
-        return fields
-    return fields | {"compare_price": ZERO} if ZERO < row.compare_price <= price else fields
 
 
 def _regular(stated: dict[str, Any], row: Any) -> dict[str, Any]:
