@@ -9,25 +9,23 @@ where requests count less with each day. Only the path is kept: no query, no vis
 look like secrets, addresses of people or probes for other programs' files are not counted (`countable.py`).
 """
 
-import os
 import threading
 from collections import Counter, defaultdict
 from datetime import datetime, timedelta
-from multiprocessing.util import Finalize
 
 import structlog
-from django.db import DatabaseError, InterfaceError, connection, transaction
+from django.db import DatabaseError, InterfaceError, transaction
 from django.db.models import F
 
 from storefront.content.addresses import normal_path
 from storefront.content.countable import is_countable
 from storefront.content.models import MissingPath
 from storefront.kit import clock
+from storefront.kit.each_minute import EachMinute
 from storefront.shops.models import Shop
 
 log = structlog.get_logger(__name__)
 
-FLUSH_SECONDS = 60.0
 # Addresses of a shop, and of one in this process's memory; and of all shops there.
 MAX_PATHS, MAX_PENDING_OF_SHOP, MAX_PENDING = 1_000, 100, 2_000
 # Rows that stay however little they were asked for, so that new addresses can gather requests in a full table.
@@ -38,7 +36,6 @@ FADES_AFTER = timedelta(days=30)
 _pending: defaultdict[int, Counter[str]] = defaultdict(Counter)
 _lock = threading.Lock()
 _flush_lock = threading.Lock()
-_thread: threading.Thread | None = None
 
 
 def count(shop_id: int, path: str) -> None:
@@ -107,35 +104,10 @@ def _worth(asked: int, last_asked_at: datetime, now: datetime) -> tuple[float, d
     return (0 if idle > FADES_AFTER else asked / (1 + max(idle.days, 0))), last_asked_at
 
 
-def start() -> None:
-    """Start a thread in this process that writes once a minute, and write once more when the process ends."""
-    global _thread
-    if _thread is None:
-        with _lock:
-            if _thread is None:
-                _thread = threading.Thread(target=_run, name="missing pages", daemon=True)
-                _thread.start()
-                # Unlike atexit, this runs also in child processes of multiprocessing, as the server's are.
-                Finalize(None, flush, exitpriority=0)
-
-
-def _run() -> None:
-    pause = threading.Event()
-    while not pause.wait(FLUSH_SECONDS):
-        try:
-            flush()
-        except Exception:
-            log.exception("missing_pages_not_written")
-        finally:
-            # Not kept open for a minute: web processes have enough connections.
-            connection.close()
-
-
-def _reset_after_fork() -> None:
-    """Reset a forked process: it does not have the thread, and the counts belong to its parent."""
-    global _thread, _lock, _flush_lock
-    _thread, _lock, _flush_lock = None, threading.Lock(), threading.Lock()
+def _forget() -> None:
+    global _lock, _flush_lock
+    _lock, _flush_lock = threading.Lock(), threading.Lock()
     _pending.clear()
 
 
-os.register_at_fork(after_in_child=_reset_after_fork)
+start = EachMinute("missing pages", flush, _forget).start

@@ -4,21 +4,18 @@ A call stores its time in this process's memory, one entry per token; once a min
 statement. If several processes have seen a token, the latest time wins, whichever process writes first.
 """
 
-import os
 import threading
 import time
 from datetime import UTC, datetime
-from multiprocessing.util import Finalize
 
 import structlog
 from django.db import DatabaseError, InterfaceError, connection
 
 from storefront.kit.dialect import dialect
+from storefront.kit.each_minute import EachMinute
 
 log = structlog.get_logger(__name__)
 
-# Seconds between two writes. A process that is killed loses as much.
-FLUSH_SECONDS = 60.0
 # Tokens in one statement.
 BATCH_ROWS = 500
 
@@ -31,8 +28,6 @@ _WRITE = """
 # Time of the last use in Unix seconds, by the token's digest. Only valid tokens are here, so it is bounded.
 _used: dict[str, float] = {}
 _flush_lock = threading.Lock()
-_start_lock = threading.Lock()
-_thread: threading.Thread | None = None
 
 
 def record_use(digest: str) -> None:
@@ -66,35 +61,10 @@ def _write(used: list[tuple[str, float]]) -> None:
         cursor.execute(_WRITE.format(rows=", ".join([row] * len(used))), given)
 
 
-def start() -> None:
-    """Start a thread in this process that writes once a minute, and write once more when the process ends."""
-    global _thread
-    if _thread is None:
-        with _start_lock:
-            if _thread is None:
-                _thread = threading.Thread(target=_run, name="token use", daemon=True)
-                _thread.start()
-                # Unlike atexit, this runs also in child processes of multiprocessing, as the server's are.
-                Finalize(None, flush, exitpriority=0)
-
-
-def _run() -> None:
-    pause = threading.Event()
-    while not pause.wait(FLUSH_SECONDS):
-        try:
-            flush()
-        except Exception:
-            log.exception("token_use_not_written")
-        finally:
-            # Not kept open for a minute: web processes have enough connections.
-            connection.close()
-
-
-def _reset_after_fork() -> None:
-    """Reset a forked process: it does not have the thread, and the recorded uses belong to its parent."""
-    global _thread, _start_lock, _flush_lock
-    _thread, _start_lock, _flush_lock = None, threading.Lock(), threading.Lock()
+def _forget() -> None:
+    global _flush_lock
+    _flush_lock = threading.Lock()
     _used.clear()
 
 
-os.register_at_fork(after_in_child=_reset_after_fork)
+start = EachMinute("token use", flush, _forget).start

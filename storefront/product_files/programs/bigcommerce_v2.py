@@ -17,7 +17,7 @@ from storefront.kit.money import ZERO
 from storefront.product_files import parsers
 from storefront.product_files.parsed_products import ParsedMedia, ParsedProduct, ParsedVariant
 from storefront.product_files.programs.bigcommerce_v3 import NOTHING, read_stock
-from storefront.product_files.programs.format import Anything, ProductRows, ProgramFormat
+from storefront.product_files.programs.format import Anything, ItemRows, ProgramFormat
 from storefront.product_files.programs.values import (
     category_paths,
     chosen,
@@ -75,15 +75,14 @@ _UNCARRIED = [
     (r"bin picking number|product (warranty|availability|custom fields)|search keywords|meta keywords", set[str]()),
     (r"(event date|gps|myob|product file|manufacturer part number|global trade)\b.*", set[str]()),
 ]
-_KINDS = ("product", "sku", "rule")
 _SHIPPED = chosen({"p": True, "d": False, "": KEEP})
 _TRACKING = chosen({"none": "none", "n": "none", "": "", "by product": "product", "y": "product", "by option": "sku"})
 _OPTION = re.compile(r"(?:^|,)\s*\[\w{1,4}\]", re.ASCII)
 _CHANGE = re.compile(r"\[(add|remove|fixed)\]\s*(.*)\Z", re.IGNORECASE | re.DOTALL)
 
 
-class _Rows(ProductRows):
-    is_positional = True
+class _Rows(ItemRows):
+    KINDS = ("Product", "SKU", "Rule")
 
     def __init__(self, columns: ColumnIndex, shop: Shop, now: datetime) -> None:
         super().__init__(columns, shop, now)
@@ -95,18 +94,6 @@ class _Rows(ProductRows):
         self.product_mappings = mappings_in_file(columns, [*product_mappings(), *others])
         self.sales_mappings = mappings_in_file(columns, sales_mappings(shop.currency))
         self.images = [name for name in columns.index if name.startswith("image ")]
-
-    def group(self, row: RowReader, above: str) -> str:
-        kind = row["item"].lower()
-        if kind not in _KINDS:
-            row.refuse("item", f"expected Product, SKU or Rule, found {parsing.quoted(row['item'])}")
-        elif kind == "product":
-            return f"product {row.line}"
-        elif not above:
-            row.refuse("item", "there is no product in the rows above")
-        else:
-            return above
-        return ""
 
     def product(self, rows: list[RowReader]) -> ParsedProduct:
         first = rows[0]

@@ -14,7 +14,7 @@ from storefront.catalogue.models import Product
 from storefront.product_files import parsers
 from storefront.product_files.parsed_products import ParsedProduct, ParsedVariant
 from storefront.product_files.parsers import LIMITS
-from storefront.product_files.programs.format import Anything, ProductRows, ProgramFormat
+from storefront.product_files.programs.format import Anything, ItemRows, ProgramFormat
 from storefront.product_files.programs.values import (
     chosen,
     make_simple,
@@ -75,13 +75,12 @@ _UNCARRIED = [
     ),
     ("manufacturer part number|warranty|youtube id|video (title|description|sort order)", set[str]()),
 ]
-_ITEMS = ("product", "variant", "image", "video")
 _SHIPPED = chosen({"physical": True, "digital": False, "": KEEP})
 _TRACKING = chosen({"none": "none", "product": "product", "variant": "variant", "": ""})
 
 
-class _Rows(ProductRows):
-    is_positional = True
+class _Rows(ItemRows):
+    KINDS = ("Product", "Variant", "Image", "Video")
 
     def __init__(self, columns: ColumnIndex, shop: Shop, now: datetime) -> None:
         super().__init__(columns, shop, now)
@@ -94,18 +93,6 @@ class _Rows(ProductRows):
         ]
         self.product_mappings = mappings_in_file(columns, [*product_mappings(), *others])
         self.sales_mappings = mappings_in_file(columns, sales_mappings(shop.currency))
-
-    def group(self, row: RowReader, above: str) -> str:
-        kind = row["item"].lower() if "item" in self.columns else "product"
-        if kind not in _ITEMS:
-            row.refuse("item", f"expected Product, Variant, Image or Video, found {parsing.quoted(row['item'])}")
-        elif kind == "product":
-            return f"product {row.line}"
-        elif not above:
-            row.refuse("item", "there is no product in the rows above")
-        else:
-            return above
-        return ""
 
     def product(self, rows: list[RowReader]) -> ParsedProduct:
         first = rows[0]

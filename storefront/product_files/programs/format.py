@@ -9,7 +9,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import ClassVar
 
+from storefront.catalogue.parsing import quoted
 from storefront.product_files.csv_reading import Row, Table, normalised_header
 from storefront.product_files.parsed_products import Failure, Notice, ParsedProduct, Problem, ReadResult
 from storefront.product_files.row_store import RowStore
@@ -45,6 +47,28 @@ class ProductRows(ABC):
     @abstractmethod
     def product(self, rows: list[RowReader]) -> ParsedProduct:
         """The product of these rows. Problems are recorded in the rows."""
+
+
+class ItemRows(ProductRows):
+    """Rows of which the column `item` states what they are. Those of a product follow it."""
+
+    is_positional = True
+    # The kinds of rows as the program writes them, the product first.
+    KINDS: ClassVar[Sequence[str]]
+
+    def group(self, row: RowReader, above: str) -> str:
+        product, *others = [kind.lower() for kind in self.KINDS]
+        kind = row["item"].lower() if "item" in self.columns else product
+        if kind == product:
+            return f"product {row.line}"
+        if kind not in others:
+            known = f"{', '.join(self.KINDS[:-1])} or {self.KINDS[-1]}"
+            row.refuse("item", f"expected {known}, found {quoted(row['item'])}")
+        elif above:
+            return above
+        else:
+            row.refuse("item", "there is no product in the rows above")
+        return ""
 
 
 @dataclass(frozen=True)
