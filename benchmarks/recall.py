@@ -7,7 +7,8 @@ products' names, at most MAX_TRIED for each kind are typed in its way. A search 
 products whose names have the word; one that finds nothing is tried with its nearest spelling, as the shop's pages do. A
 kind's recall is the mean of these shares.
 
-Words are runs of letters, with hyphens and apostrophes between them. Kinds that leave too little of a short word have a
+Words are runs of letters, with hyphens and apostrophes between them; for a space typed as a hyphen, two of them side by
+side. Kinds that leave too little of a short word have a
 least length: MIN_LETTERS.
 """
 
@@ -26,6 +27,8 @@ MAX_TRIED = 1000
 # For a letter that is wrong, and for endings.
 MIN_LETTERS = 5
 _WORD = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
+# Overlapping, so that each pair of neighbours counts.
+_PHRASE = re.compile(r"(?<![\w-])(?=([^\W\d_]+ [^\W\d_]+)(?![\w-]))")
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _ACCENTS = str.maketrans("aeioucn", "áèîöüçñ")
 
@@ -88,9 +91,14 @@ def apostrophe_dropped(word: str, _: Random) -> str:
     return word.replace("'", "").replace("’", "")
 
 
+def space_as_hyphen(phrase: str, _: Random) -> str:
+    """Two words of a name that stand side by side, as `long-sleeve`."""
+    return phrase.replace(" ", "-")
+
+
 KINDS: tuple[Callable[[str, Random], str], ...] = (
     *(unaccented, accented, plural, letter_wrong, hyphen_dropped, hyphen_as_space, hyphen_added),
-    *(apostrophe_added, apostrophe_changed, apostrophe_dropped),
+    *(apostrophe_added, apostrophe_changed, apostrophe_dropped, space_as_hyphen),
 )
 
 
@@ -134,12 +142,13 @@ def tried(domain: str) -> Iterator[tuple[str, float]]:
     having: dict[str, set[int]] = defaultdict(set)
     listed = published_products(shop, now).filter(exclude_from_catalog=False)
     for id, name in listed.values_list("pk", "name"):
-        for word in _WORD.findall(name.casefold()):
+        for word in (*_WORD.findall(name.casefold()), *_PHRASE.findall(name.casefold())):
             having[word].add(id)
     words = sorted(having)
     chance.shuffle(words)
     for make in KINDS:
-        typed = ((word, make(word, chance)) for word in words)
+        of_kind = (word for word in words if (" " in word) == (make is space_as_hyphen))
+        typed = ((word, make(word, chance)) for word in of_kind)
         changed = [(word, q) for word, q in typed if q != word][:MAX_TRIED]
         for word, q in changed:
             found = _found(shop, q, now)

@@ -95,9 +95,12 @@ class NewTables:
         return {**rules.stock_tracking_default(fields), **fields, "option_values": variant.option_values}
 
     def _prices(self, variants: list[dict[str, Any]]) -> dict[str, Any]:
-        """The prices that lists sort a variable product by."""
-        product = SimpleNamespace(**_UNPRICED)
-        follow(product, [SimpleNamespace(**_UNPRICED | row) for row in variants])
+        """The prices that lists sort a variable product by. Without an active variant, those of all of them."""
+        product, rows = SimpleNamespace(**_UNPRICED), [SimpleNamespace(**_UNPRICED | row) for row in variants]
+        if not any(row.is_active for row in rows):
+            for row in rows:
+                row.is_active = True
+        follow(product, rows)
         settle(product, self.now)
         return {name: getattr(product, name) for name in COLUMNS}
 

@@ -92,6 +92,16 @@ def first_row(shop, format: str) -> dict[str, str]:
     return next(csv.DictReader(io.StringIO(exported(shop, format).removeprefix("\ufeff"), newline="")))
 
 
+@pytest.mark.parametrize("format", ["woocommerce", "shopify"])
+def test_a_product_none_of_whose_variants_sells_keeps_its_price(shop, other_shop, tmp_path, format):
+    cup = make_product(shop, "Cup", price=Decimal("3.00"), track_inventory=False, stock_qty=0)
+    cup.attributes = [{"name": "Colour", "values": ["Blue"], "variation": True}]
+    cup.save()
+    make_variant(cup, "Blue", price=Decimal("3.00"), is_active=False)
+    imported(other_shop, exported(shop, format), tmp_path)
+    assert Product.objects.get(shop=other_shop).price == 3
+
+
 def test_values_like_formulas_are_guarded_and_numbers_are_not(filled):
     row = first_row(filled, "shopify")
     assert (row["Title"], row["Variant SKU"], row["Variant Inventory Qty"]) == ("'=Mug", "'-M1", "-2")

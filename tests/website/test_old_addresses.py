@@ -60,3 +60,9 @@ def test_the_sitemap_and_the_canonical_address_are_the_new_one(shop, visitor, pa
     assert "/products/becher" in text
     assert "/products/mug" not in text
     assert f'rel="canonical" href="{shop.base_url}/products/becher"' in page("/products/becher")
+
+
+@pytest.mark.parametrize("path", ["/products/Kr%C3%BCge", "/products/kru%CC%88ge", "/products/KRU%CC%88GE"])
+def test_capitals_and_accents_as_characters_of_their_own_are_led_on(shop, visitor, path):
+    actions.update_product(shop=shop, product=make_product(shop, "a", slug="krüge"), now=NOW, slug="mug")
+    assert location(visitor, path) == "/products/mug"
