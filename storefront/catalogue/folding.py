@@ -18,9 +18,11 @@ _FOLDED = (
     *(range(0x2C60, 0x2C80), range(0xA720, 0xA800), range(0xFB00, 0xFB07), range(0xFF10, 0xFF5B)),
 )
 _CYRILLIC = {"ё": "е", "ѐ": "е", "ѝ": "и"}
-# Hyphens and dashes that join words or numbers, and soft hyphens. No em dash, which separates.
-_HYPHENS = "\u2010\u2011\u2012\u2013\u2043\u2212\ufe63\uff0d\u00ad\u058a\u05be"
+# Hyphens and dashes that join words or numbers, soft hyphens, the dot of Catalan's l·l. No em dash, which separates.
+_HYPHENS = "\u00b7\u2010\u2011\u2012\u2013\u2043\u2212\ufe63\uff0d\u00ad\u058a\u05be"
 _APOSTROPHES = "`\u00b4\u02b9\u02bb\u02bc\u02bd\u2018\u2019\u201b\u2032\uff07\u05f3"
+# Quotation marks, inches, and the mark of Hebrew abbreviations.
+_QUOTES = "\u201c\u201d\u201e\u2033\u05f4"
 # Without a width: some browsers and programs write them between letters.
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
 # First the character itself, which Python then searches for fast, and only then what stands before it.
@@ -45,6 +47,7 @@ _PLAIN = (
     str.maketrans(_CYRILLIC | rules.LATIN | {"ı": "i"})
     | dict.fromkeys(map(ord, _HYPHENS), "-")
     | dict.fromkeys(map(ord, _APOSTROPHES), "'")
+    | dict.fromkeys(map(ord, _QUOTES), '"')
     | dict.fromkeys((*map(ord, _INVISIBLE), *range(0x300, 0x370)), "")
 )
 _PLAIN = _letters() | _PLAIN

@@ -28,6 +28,11 @@ def found(shop, q: str, *, for_shoppers: bool = True, **filters) -> list[str]:
 
 
 FINDS = [
+    ("Mug 11″", '11"'),
+    ('Mug 11"', "11”"),
+    ("צה״ל", 'צה"ל'),
+    ("Col·lecció", "col·leccio"),
+    ("Col·lecció", "colleccio"),
     # Accents, and letters that are no letter with an accent.
     ("Dípticos", "dipticos"),
     ("Dipticos", "dípticos"),
