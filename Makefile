@@ -61,7 +61,7 @@ bench: $(READY) ## Measure speed and memory, up to a million products, and webho
 	@$(if $(DROP)$(QUICK),:,$(BIN)/python -m benchmarks.deliveries)
 
 recall: $(READY) ## Measure how many products a search finds whose words are typed in another way: FILES=... a folder of product files.
-	@$(BIN)/python -m benchmarks.recall $(or $(FILES),../shared/data)
+	@$(BIN)/python -m benchmarks.recall "$(or $(FILES),$(error Name a folder: make recall FILES=folder))"
 
 faults: $(READY) ## Place orders while processes, databases, disks and clocks fail, in ten minutes: WRITE=1 into docs/failure.md, ONLY="disk" some, DATABASE=sqlite one.
 	@$(BIN)/python -m tests.faults $(if $(WRITE),--write) $(if $(ONLY),--only "$(ONLY)") $(if $(DATABASE),--database $(DATABASE))

@@ -1,6 +1,6 @@
 """Measures how many products a search still finds if a word of their names is typed in another way.
 
-    make recall FILES=../shared/data        # or: python -m benchmarks.recall FOLDER
+    make recall FILES=folder        # or: python -m benchmarks.recall FOLDER
 
 Each product file of the folder becomes a shop, in a database of its own that is removed afterwards. Of the words of its
 products' names, at most MAX_TRIED for each kind are typed in its way. A search finds a share of the published
