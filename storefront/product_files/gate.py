@@ -60,7 +60,7 @@ class Gate:
         """Return all rules that this impact trips, whether they are accepted or not."""
         counts, found = impact.counts, []
         if zero := counts["prices_to_zero"]:
-            text = f"{_are(zero, 'price')} set to 0.00, and none may be (rule {ZERO_PRICE})."
+            text = f"{_are(zero, 'price')} set to 0.00 (rule {ZERO_PRICE})."
             found.append(Trip(ZERO_PRICE, text))
         active: Any = Product.objects.filter(shop=shop, deleted_at=None, status=Product.Status.ACTIVE)
         variants = Variant.objects.filter(

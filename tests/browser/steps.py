@@ -1,4 +1,4 @@
-"""The steps of a purchase, page by page, by labels and buttons."""
+"""Steps of a purchase, page by page, by labels and buttons, and of the admin."""
 
 from typing import Literal
 
@@ -43,3 +43,12 @@ def expect_order(page: Page, total: str) -> None:
     page.wait_for_url("**/orders/*")
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     expect(page.locator("main")).to_contain_text(total)
+
+
+def click_deed(page: Page, name: str) -> None:
+    """Choose a deed at the top, which is in a menu on a narrow screen."""
+    menu, deed = page.get_by_text("more_horiz"), page.get_by_role("link", name=name)
+    expect(menu.or_(deed).locator("visible=true").first).to_be_visible()
+    if not deed.is_visible():
+        menu.click()
+    deed.click()

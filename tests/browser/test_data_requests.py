@@ -9,6 +9,7 @@ from storefront.orders.models import Order
 from storefront.payments.actions import mark_paid
 from storefront.privacy.models import DataRequest
 from tests.browser.conftest import NARROW, WIDE
+from tests.browser.steps import click_deed
 from tests.browser.test_back_office import violations
 from tests.catalogue.factories import make_product
 from tests.customers.factories import make_customer
@@ -18,16 +19,6 @@ from tests.staff import admin_url
 from tests.worker import run_due_tasks
 
 pytestmark = pytest.mark.browser
-
-
-def click_deed(page, name: str) -> None:
-    """Choose a deed at the top, which is in a menu on a narrow screen."""
-    menu, deed = page.get_by_text("more_horiz"), page.get_by_role("link", name=name)
-    expect(menu.or_(deed).locator("visible=true").first).to_be_visible()
-    if not deed.is_visible():
-        menu.click()
-    deed.click()
-
 
 # Clicks a dialog's button in the moment in which the dialog is on the page.
 AT_ONCE = """() => new MutationObserver((changes, observer) => {

@@ -168,7 +168,7 @@ def test_a_dry_run_shows_counts_rules_and_largest_changes(shop, tmp_path, capsys
         "        1 products repriced by more than half",
         "Largest changes:",
         "  line 1, Mug 0: price 9.50 to 0.00",
-        "1 price would be set to 0.00, and none may be (rule zero-price). To import it, add --accept zero-price.",
+        "1 price would be set to 0.00 (rule zero-price). To import it, add --accept zero-price.",
     ]
     assert not ProductImport.objects.exists()
 
