@@ -8,6 +8,7 @@ import pytest
 from storefront.catalogue.models import Product, RelatedProduct
 from storefront.product_files.csv_reading import UnreadableFile
 from storefront.product_files.woocommerce import headers
+from tests.catalogue.factories import make_product
 from tests.product_files.files import as_csv, errors, imported, warnings, woo
 
 
@@ -200,3 +201,19 @@ def test_half_of_an_attribute_is_reported_once(shop, tmp_path, columns, lost):
     assert (report.created, warnings(report)) == (
         3, [f"line 3, {lost}: is not imported; this is the first row with a value"]
     )  # fmt: skip
+
+
+def test_a_row_without_a_slug_in_a_file_of_slugs_makes_no_product(shop, tmp_path):
+    report = imported(shop, "Name,Slug,Regular price\nMug,mug,5\nMug - Blue,,6\n", tmp_path)
+    assert (report.created, report.failed) == (1, 1)
+    assert "line 3: the row has no slug, so it may be a variation" in errors(report)[0]
+    typed = "Type,Name,Slug,Regular price\nsimple,Cup,,6\n"
+    assert imported(shop, typed, tmp_path).created == 1
+
+
+def test_columns_of_the_second_attribute_alone_keep_the_others(shop, tmp_path):
+    mug = make_product(shop, "Mug", sku="A", attributes=[{"name": "Material", "values": ["Clay"]}])
+    content = "SKU,Name,Regular price,Attribute 2 name,Attribute 2 value(s)\nA,Mug,5,,\n"
+    imported(shop, content, tmp_path, update=True)
+    mug.refresh_from_db()
+    assert mug.attributes == [{"name": "Material", "values": ["Clay"]}]

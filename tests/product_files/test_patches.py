@@ -165,6 +165,12 @@ def test_a_file_without_keys_changes_the_wrong_product_never(shop, made, format,
         if "Storefront source" in dropped:
             # IDs of an unknown source are new products.
             dropped.add("ID")
+        if {"Type", "Parent", "Slug"} <= dropped:
+            # Nothing is left that tells a variation from a product with its name.
+            dropped.remove("Type")
+        if {"ID", "SKU", "Slug"} <= dropped:
+            # A name whose slug is no product's is that of a new one.
+            dropped.remove("Slug")
         kept = [position for position, name in enumerate(header) if name not in dropped]
         content = written([header[at] for at in kept], [[row[at] for at in kept] for row in rows])
         try:
@@ -199,7 +205,8 @@ CHANGES = {
     ("shopify", "Variant Price"): (["", "77.00"], PRICES),
     ("shopify", "Variant Inventory Qty"): (["", "4"], {"stock_qty"}),
     ("shopify", "Variant Inventory Policy"): (["", "continue"], {"allow_backorders"}),
-    ("shopify", "Status"): (["", "active", "draft"], {"status", "published_on"}),
+    # `unlisted` becomes `active` or `draft`.
+    ("shopify", "Status"): (["", "active", "draft"], {"status", "published_on", "exclude_from_catalog"}),
     ("shopify", "Published"): (["", "true", "false"], {"status", "published_on"}),
     ("shopify", "Variant Taxable"): (["", "false"], {"is_taxable"}),
     ("shopify", "Vendor"): (["", "New"], {"brand"}),

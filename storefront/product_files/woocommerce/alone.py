@@ -22,6 +22,10 @@ class _RowsOfOneFile(Protocol):
 def single_or_variation(reader: _RowsOfOneFile, row: RowReader, kind: str) -> ParsedProduct | Failure:
     """A product that is a single row. Without a type, the row can also be a variation, which its ID or SKU decides."""
     found = reader.single(row, kind)
+    if isinstance(found, ParsedProduct) and not row["slug"] and "slug" in row.columns and "type" not in row.columns:
+        # In our exports, only variations have no slug.
+        reason = "the row has no slug, so it may be a variation; a new product needs the column Type, or a slug"
+        found.refusal_if_new = found.refusal_if_new or reason
     if row["type"] or not (row["sku"] or row["id"]):
         return found
     variation = _variation(reader, row)

@@ -166,8 +166,9 @@ class _Reader:
         self.unit = unit
         parts = attribute_columns(columns.index)
         self.attributes = sorted(number for number, found in parts.items() if found == 2)
-        # True if the file has a name without values, or values without a name.
-        self.lacks_attributes = 1 in parts.values()
+        # True if the file has a name without values, values without a name, or the second attribute without the first.
+        numbered = [*range(1, len(self.attributes) + 1)]
+        self.lacks_attributes = 1 in parts.values() or self.attributes != numbered
 
     def kind_of(self, row: RowReader) -> str:
         """The row's base type; empty, with a problem recorded, if the type is unknown."""
