@@ -5,6 +5,7 @@ A CSV format cannot hold all of a product: its export lacks a bundle's items, or
 as that of its cheapest variant. An update ignores values that are the same in the product's own export.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -13,7 +14,7 @@ from storefront.catalogue.models import Category, Variant
 from storefront.product_files.csv_reading import clean_value
 from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.export_values import variants_of
-from storefront.product_files.parsed_products import Failure, ParsedMetafield, ParsedProduct, ParsedVariant
+from storefront.product_files.parsed_products import ParsedMetafield, ParsedProduct, ParsedVariant, ReadResult
 from storefront.product_files.rows import ColumnIndex
 from storefront.product_files.shopify import headers as shopify_headers
 from storefront.product_files.shopify import reader as shopify_reader
@@ -30,6 +31,8 @@ class Baselines:
     def __init__(self, shop: Shop, format: str, now: datetime) -> None:
         self.shop, self.format, self.now = shop, format, now
         self._categories: dict[int, Category] | None = None
+        # Readers by the header of their rows, which most products share.
+        self._readers: dict[tuple[str, ...], Callable[[list[list[str]]], ReadResult]] = {}
 
     def clear(self) -> None:
         """Forget the shop's categories, so that they are read again when needed."""
@@ -55,17 +58,24 @@ class Baselines:
         if self._categories is None:
             self._categories = {row.pk: row for row in Category.objects.filter(shop=self.shop)}
         builder: Any
-        reader: Any
         if self.format == "woocommerce":
             builder = woocommerce_writer.RowBuilder.for_one(self.shop, self._categories, existing, unit)
-            reader, column_of = woocommerce_reader, headers.column_of
         else:
             builder = shopify_writer.RowBuilder.for_one(self.shop, self._categories, existing)
-            reader, column_of = shopify_reader, shopify_headers.column_of
-        columns = ColumnIndex([(header, column_of(header)) for header in builder.header])
         rows = [[clean_value(row.get(header, "")) for header in builder.header] for row in builder.rows(existing)]
-        found = reader.product_of(columns, rows, shop=self.shop, now=self.now)
-        return None if isinstance(found, Failure) else found
+        found = self._reader(tuple(builder.header))(rows)
+        return found if isinstance(found, ParsedProduct) else None
+
+    def _reader(self, header: tuple[str, ...]) -> Callable[[list[list[str]]], ReadResult]:
+        if header not in self._readers:
+            reader: Any
+            if self.format == "woocommerce":
+                reader, column_of = woocommerce_reader, headers.column_of
+            else:
+                reader, column_of = shopify_reader, shopify_headers.column_of
+            columns = ColumnIndex([(each, column_of(each)) for each in header])
+            self._readers[header] = reader.product_reader(columns, shop=self.shop, now=self.now)
+        return self._readers[header]
 
 
 def _without(parsed: ParsedProduct, baseline: ParsedProduct, own_variants: list[ParsedVariant | None]) -> ParsedProduct:

@@ -28,7 +28,7 @@ _FIRST, _SECOND, _THIRD = 2, 1, 0
 Assignments = Iterable[tuple[Any, str, Any]]
 
 
-@dataclass
+@dataclass(slots=True)
 class Effect:
     """What a file would do to one existing product. Counts are of the product and its variants."""
 

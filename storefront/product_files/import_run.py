@@ -9,7 +9,7 @@ from typing import Any
 from django.db import DataError, IntegrityError, transaction
 
 from storefront import audit
-from storefront.catalogue import tree
+from storefront.catalogue import events, tree
 from storefront.catalogue.inventory.ledger import Kind as StockKind
 from storefront.catalogue.inventory.ledger import stock_changes
 from storefront.catalogue.parsing import InvalidValue
@@ -24,6 +24,7 @@ from storefront.product_files.matching import Match, Matcher, link
 from storefront.product_files.new_rows import NewTables
 from storefront.product_files.outcomes import Outcome, Update, paired_updates, sort, states_variants_alone
 from storefront.product_files.parsed_products import Failure, Notice, ParsedProduct, Problem, ReadResult
+from storefront.product_files.product_writes import ProductWrites
 from storefront.product_files.references import References
 from storefront.product_files.related import PendingRelations, resolve_related
 from storefront.product_files.reports import MAX_REPORT_SIZE, MAX_REPORTED, Change, Report
@@ -154,7 +155,7 @@ class ImportRun:
 
     def _keep_journal(self, journal: Journal, outcome: Outcome) -> None:
         """Write what this batch changed and created, in its transaction."""
-        journal.add(Kind.CREATED, outcome.created_ids)
+        journal.add_created(outcome.created_ids)
         for kind, id, name in self.references.take_created():
             journal.add(Kind(kind), [id], {"name": name})
         journal.write()
@@ -165,6 +166,9 @@ class ImportRun:
         self.baselines.clear()
         new_pictures: list[tuple[int, str]] = []
         journal = self.journal
+        # As for new products, events are recorded only if the shop has an app.
+        emits = self.write and events.has_apps(self.shop)
+        writes = ProductWrites(self.shop)
         for each in updates:
             before = state_of(each.existing) if journal else {}
             changes = update_product(
@@ -180,14 +184,18 @@ class ImportRun:
                 now=self.now,
                 prices_at=prices_at,
                 write=self.write,
+                writes=writes,
+                emits=emits,
                 effects=None if self.write else outcome.effects,
             )
             if changes:
                 outcome.updated.append((each.parsed, each.existing.product.slug, changes))
-                if journal:
-                    journal.changing(before)
+                if journal and journal.changing(before):
+                    writes.flush()
+                    journal.compare()
             else:
                 outcome.skipped.append((each.parsed, f"{each.found} does not differ"))
+        writes.flush()
         if journal:
             journal.compare()
         if self.pictures:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 from storefront import audit
@@ -34,7 +33,7 @@ from storefront.product_files.related import PendingRelations
 from storefront.product_files.reports import Change, Progress
 from storefront.product_files.reports import Report as Report
 from storefront.product_files.row_store import SeenProducts
-from storefront.product_files.sources import Source, source_of
+from storefront.product_files.sources import source_of
 from storefront.product_files.spool import Spool
 from storefront.shops.models import Shop
 
@@ -73,16 +72,17 @@ def import_products(
     with ExitStack() as stack:
         stack.enter_context(bulk_write_pragmas())
         stack.enter_context(read_ahead.rare_garbage_collection())
-        sources = partial(source_of, shop, source, opened.source, now=now)
-        matchers = _Matchers(shop, opened, sources if opened.has_ids else None, stack)
-        stores = stack.enter_context(PendingRelations()), stack.enter_context(PendingVariants())
+        matchers = _Matchers(shop, opened, source, now)
+        # Rows that are kept until the end of the file, and closed before what an update has compared is written.
+        first = stack.enter_context(ExitStack())
         run = ImportRun(
-            shop, now, file.name[:100], update, not dry_run, matchers.new(write=not dry_run and not update),
-            Baselines(shop, opened.format, now), opened.headers, *stores, stack.enter_context(dialect.Upkeep()),
-            pictures, on_problem, on_change, Journal(product_import) if product_import and not dry_run else None,
+            shop, now, file.name[:100], update, not dry_run, matchers.new(first, write=not dry_run and not update),
+            Baselines(shop, opened.format, now), opened.headers, stack.enter_context(PendingRelations()),
+            first.enter_context(PendingVariants()), stack.enter_context(dialect.Upkeep()), pictures, on_problem,
+            on_change, Journal(product_import) if product_import and not dry_run else None,
         )  # fmt: skip
         record = run.audit_on_exit(audit_object or audit.Object("import", None, file.name))
-        _carry_out(run, opened, matchers, stack, record, gate, progress)
+        _carry_out(run, opened, matchers, stack, first, record, gate, progress)
     if run.texts:
         run.texts.finish()
     if progress is not None:
@@ -96,13 +96,15 @@ class _Matchers:
 
     shop: Shop
     opened: OpenedFile
-    source_of: Callable[..., Source] | None
-    stack: ExitStack
+    source: str
+    now: datetime
 
-    def new(self, *, write: bool) -> Matcher:
-        origin = self.source_of(write=write) if self.source_of else None
-        seen = self.stack.enter_context(SeenProducts())
-        return Matcher(self.shop, origin, seen, self.opened.skus, has_keys=self.opened.has_keys)
+    def new(self, stack: ExitStack, *, write: bool) -> Matcher:
+        opened, origin = self.opened, None
+        if opened.has_ids:
+            origin = source_of(self.shop, self.source, opened.source, now=self.now, write=write)
+        seen = stack.enter_context(SeenProducts())
+        return Matcher(self.shop, origin, seen, opened.skus, has_keys=opened.has_keys)
 
 
 def _carry_out(
@@ -110,6 +112,7 @@ def _carry_out(
     opened: OpenedFile,
     matchers: _Matchers,
     stack: ExitStack,
+    compared: ExitStack,
     record: Callable[..., None],
     gate: Gate | None,
     progress: Progress | None,
@@ -119,7 +122,8 @@ def _carry_out(
     if run.update and run.write:
         spool = stack.enter_context(Spool())
         _compare(run, spool, opened, gate, progress)
-        run.matcher, run.pending = matchers.new(write=True), stack.enter_context(PendingVariants())
+        compared.close()
+        run.matcher, run.pending = matchers.new(stack, write=True), stack.enter_context(PendingVariants())
         stack.push(record)
         _import_spooled(run, spool, opened.size, progress)
     else:
@@ -157,8 +161,8 @@ def _import_batches(run: ImportRun, opened: OpenedFile, progress: Progress | Non
 
 def _import_spooled(run: ImportRun, spool: Spool, size: int, progress: Progress | None) -> None:
     """Import the products that the comparison has found to be new or to differ. They are matched and compared again,
-    under the shop's lock."""
-    for read, position in read_ahead.in_batches(spool.products(), spool.position):
+    under the shop's lock, in half batches, since their states before and after take as much memory as they do."""
+    for read, position in read_ahead.in_batches(spool.products(), spool.position, share=2):
         run.import_all(read)
         del read
         if progress:

@@ -45,25 +45,29 @@ class Journal:
 
     def __init__(self, product_import: ProductImport) -> None:
         self._shop = product_import.shop
-        self._table = BulkTable(
-            ImportedChange, {"shop_id": product_import.shop_id, "product_import_id": product_import.pk}
-        )
+        common = {"shop_id": product_import.shop_id, "product_import_id": product_import.pk}
+        self._table = BulkTable(ImportedChange, common)
+        # Created products: their only own value is the id, so that an import of new ones takes little longer.
+        self._created_table = BulkTable(ImportedChange, common | {"kind": Kind.CREATED.value, "content": {}})
         self._rows: list[dict[str, Any]] = []
+        self._created: list[int] = []
         self._before: dict[int, State] = {}
 
     def add(self, kind: Kind, ids: Iterable[int], content: Mapping[str, Any] | None = None) -> None:
         """Add a row for each of these ids."""
         self._rows += [{"kind": kind.value, "object_id": id, "content": content or {}} for id in ids]
 
-    def changing(self, before: State) -> None:
-        """Note a product that was changed, with its state before. It is compared with the state after some other
-        products were changed."""
+    def add_created(self, ids: Iterable[int]) -> None:
+        """Add a row for each of these new products."""
+        self._created += ids
+
+    def changing(self, before: State) -> bool:
+        """Note a product that was changed, with its state before. Returns True once enough are noted to `compare`."""
         self._before |= dict.fromkeys(before["product"], before)
-        if len(self._before) >= COMPARED_PRODUCTS:
-            self.compare()
+        return len(self._before) >= COMPARED_PRODUCTS
 
     def compare(self) -> None:
-        """Add the differences of the noted products."""
+        """Add the differences of the noted products, which have been written."""
         after = existing_products(self._shop, list(self._before))
         for id, state in self._before.items():
             if content := differences(state, state_of(after[id])):
@@ -73,13 +77,18 @@ class Journal:
     def clear(self) -> None:
         """Forget the rows that were not written: after a rollback, what they describe did not happen."""
         self._rows.clear()
+        self._created.clear()
         self._before.clear()
 
     def write(self) -> None:
         """Write the rows, in the transaction of the changes."""
-        ids = allocate_ids(ImportedChange, len(self._rows))
-        self._table.insert({"id": id, **row} for id, row in zip(ids, self._rows, strict=True))
+        count = len(self._created)
+        ids = allocate_ids(ImportedChange, count + len(self._rows))
+        created = zip(ids[:count], self._created, strict=True)
+        self._created_table.insert({"id": id, "object_id": product} for id, product in created)
+        self._table.insert({"id": id, **row} for id, row in zip(ids[count:], self._rows, strict=True))
         self._rows.clear()
+        self._created.clear()
 
 
 def rows_of(existing: ExistingProduct) -> dict[str, list[Any]]:

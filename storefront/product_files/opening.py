@@ -8,6 +8,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Protocol
+from zipfile import BadZipFile, ZipFile
 
 from storefront.product_files.cleared import Headers
 from storefront.product_files.csv_reading import Table, UnreadableFile
@@ -29,7 +30,6 @@ from storefront.product_files.rows import ColumnIndex, read_numbers
 from storefront.product_files.shopify import reader as shopify_reader
 from storefront.product_files.woocommerce import reader as woocommerce_reader
 from storefront.product_files.woocommerce.headers import languages
-from storefront.product_files.workbooks import Workbook, is_workbook
 from storefront.shops.models import Shop
 
 
@@ -167,10 +167,25 @@ def open_mapped(table: Table, mapping: Mapping, *, shop: Shop, now: datetime) ->
 
 def _table(file: Path, encoding: str, sheet: str) -> Table:
     if is_workbook(file):
+        # Imported here, since openpyxl would take 7 MB of memory in every process.
+        from storefront.product_files.workbooks import Workbook
+
         return Workbook(file, sheet)
     if sheet:
         raise UnreadableFile("Only an Excel workbook (.xlsx) has sheets.")
     return Table(file, encoding)
+
+
+def is_workbook(path: Path) -> bool:
+    """Returns True for a ZIP archive with the parts of a workbook."""
+    try:
+        with path.open("rb") as file:
+            if file.read(4) != b"PK\x03\x04":
+                return False
+        with ZipFile(path) as archive:
+            return "xl/workbook.xml" in archive.NameToInfo
+    except (BadZipFile, NotImplementedError, ValueError):
+        return False
 
 
 def _warnings(table: Table, reader: TableFormat) -> list[Problem]:

@@ -43,9 +43,9 @@ def rare_garbage_collection() -> Iterator[None]:
         gc.unfreeze()
 
 
-def in_batches(items: Iterator[Any], position: Callable[[], int]) -> Iterator[Batch]:
-    """The items in lists of limited length, each with the position in the file after it."""
-    while batch := list(islice(items, BATCH_PRODUCTS)):
+def in_batches(items: Iterator[Any], position: Callable[[], int], share: int = 1) -> Iterator[Batch]:
+    """The items in lists of at most BATCH_PRODUCTS divided by `share`, each with the position in the file after it."""
+    while batch := list(islice(items, -(-BATCH_PRODUCTS // share))):
         yield batch, position()
         # Frees the batch before the next one is read.
         del batch

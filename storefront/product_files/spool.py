@@ -5,9 +5,11 @@ import pickle
 import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from typing import Any
 
 from storefront.product_files.parsed_products import ParsedProduct
+
+# Products that are pickled together, so that they share texts such as the names of fields.
+_PICKLED_PRODUCTS = 200
 
 
 class Spool(AbstractContextManager["Spool"]):
@@ -16,22 +18,29 @@ class Spool(AbstractContextManager["Spool"]):
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115, closed by `__exit__`
+        self._waiting: list[ParsedProduct] = []
         self.size = 0
 
     def __exit__(self, *error: object) -> None:
         self._file.close()
 
     def add(self, parsed: ParsedProduct) -> None:
-        pickle.dump(parsed, self._file, pickle.HIGHEST_PROTOCOL)
-        self.size = self._file.tell()
+        self._waiting.append(parsed)
+        if len(self._waiting) == _PICKLED_PRODUCTS:
+            self._write()
 
     def products(self) -> Iterator[ParsedProduct]:
-        """Yield the products that were added, once."""
+        """Yield the products that were added, once. Nothing is added later."""
+        self._write()
         self._file.seek(0)
         while self._file.tell() < self.size:
-            found: Any = pickle.load(self._file)  # noqa: S301, this process wrote it
-            yield found
+            yield from pickle.load(self._file)  # noqa: S301, this process wrote it
 
     def position(self) -> int:
         """The bytes that were read so far."""
         return self._file.tell()
+
+    def _write(self) -> None:
+        pickle.dump(self._waiting, self._file, pickle.HIGHEST_PROTOCOL)
+        self._waiting.clear()
+        self.size = self._file.tell()

@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from storefront.catalogue import events, records, rules, search_index
+from storefront.catalogue import events, records, rules
 from storefront.catalogue.dated.plans import Plan, plan_of
 from storefront.catalogue.dated.sale_periods import columns_to_write
 from storefront.catalogue.models import (
@@ -35,6 +35,7 @@ from storefront.product_files.parsed_products import (
     ParsedVariant,
     Problem,
 )
+from storefront.product_files.product_writes import ProductWrites
 from storefront.product_files.references import References
 from storefront.product_files.sale_periods import STATED, settled
 from storefront.product_files.shopify import metafields
@@ -60,15 +61,18 @@ def update_product(
     now: datetime,
     prices_at: datetime,
     write: bool,
+    writes: ProductWrites,
+    emits: bool = False,
     effects: list[Effect] | None = None,
 ) -> Changes:
     """Apply the parsed product to the existing one; returns the changes as {member: [before, after]}. Sale periods that
     run at `prices_at` apply. `headers` are those of the file, by column.
 
     `variant_rows` are the existing variants that the parsed ones are, None for new ones. Without `write`, only
-    compares. Ids and addresses of new pictures are added to `new_pictures`, new variants with ids in the source to
-    `variant_links`, what the changes do to the shop to `effects`. Raises InvalidValue if the parsed product cannot
-    update this product.
+    compares. The product's own row is added to `writes`, which the caller flushes; with `emits`, it is written at once
+    and events are recorded. Ids and addresses of new pictures are added to `new_pictures`, new variants with ids in the
+    source to `variant_links`, what the changes do to the shop to `effects`. Raises InvalidValue if the parsed product
+    cannot update this product.
     """
     updating = _ProductUpdate(shop, existing, parsed, variant_rows, references, headers, now, prices_at)
     updating.compare()
@@ -82,9 +86,10 @@ def update_product(
     if effects is not None and updating.changes:
         effects.append(effect_of(existing, updating.assignments, updating.plans.media, parsed.line))
     if write and updating.changes:
-        # Events are recorded only if the shop has an app, as for new products.
-        with events.emitting_changes(shop, existing.product.pk, now=now) if events.has_apps(shop) else nullcontext():
-            updating.write()
+        with events.emitting_changes(shop, existing.product.pk, now=now) if emits else nullcontext():
+            updating.write(writes)
+            if emits:
+                writes.flush()
         new_pictures += [(row.pk, row.source_url) for row in updating.new_media]
         variant_links += updating.new_variant_links()
     return updating.changes
@@ -138,7 +143,7 @@ class _ProductUpdate(ListUpdates):
         if parsed.bundle_items is not None:
             self.update_bundle_items()
 
-    def write(self) -> None:
+    def write(self, writes: ProductWrites) -> None:
         for row, name, value in self.assignments:
             setattr(row, name, value)
         if self.plans.bundle_items is not None:
@@ -151,9 +156,9 @@ class _ProductUpdate(ListUpdates):
         if "published_on" not in self.parsed.fields:
             product.published_on = rules.published_on(product, self.now)
         product.updated_at = self.now
-        product.save(update_fields=[*columns_to_write(self.columns), "sort_name", "published_on", "updated_at"])
-        if self.columns & SEARCHED or self.plans.variants is not None:
-            search_index.write_text(product)
+        columns = [*columns_to_write(self.columns), "sort_name", "published_on", "updated_at"]
+        is_searched = bool(self.columns & SEARCHED) or self.plans.variants is not None
+        writes.add(product, columns, is_searched=is_searched)
 
     def _fields(self) -> None:
         fields = self._settled(self._without_prices_of_variants(), self.product, self.parsed.line)

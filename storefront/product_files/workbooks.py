@@ -15,7 +15,6 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile, ZipFile
 
 from openpyxl.cell.cell import ERROR_CODES
 from openpyxl.utils import get_column_letter
@@ -42,18 +41,6 @@ _DAMAGED = "The Excel workbook is damaged or not one that can be read. Save it a
 # (row number, values, reason why they are refused, positions of numbers). The reason is an error of a cell, whose value
 # is the last one then, or a phrase; empty for a row that can be read.
 _StoredRow = tuple[int, list[str], str, list[int]]
-
-
-def is_workbook(path: Path) -> bool:
-    """Returns True for a ZIP archive with the parts of a workbook."""
-    try:
-        with path.open("rb") as file:
-            if file.read(4) != b"PK\x03\x04":
-                return False
-        with ZipFile(path) as archive:
-            return "xl/workbook.xml" in archive.NameToInfo
-    except (BadZipFile, NotImplementedError, ValueError):
-        return False
 
 
 class Workbook(Table):

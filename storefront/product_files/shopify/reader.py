@@ -4,7 +4,7 @@ A group's first row has the product and its first variant; further rows have a v
 grams become kilograms.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
@@ -97,10 +97,9 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
                 yield parsed
 
 
-def product_of(columns: ColumnIndex, rows: list[list[str]], *, shop: Shop, now: datetime) -> ReadResult:
-    """The one product of these rows, which have the same handle."""
-    read = [RowReader(columns, line, values) for line, values in enumerate(rows, 1)]
-    return _Reader(columns, shop).product(read[0]["handle"], read)
+def product_reader(columns: ColumnIndex, *, shop: Shop, now: datetime) -> Callable[[list[list[str]]], ReadResult]:
+    """Returns a function that reads the one product of its rows, which have the same handle."""
+    return _Reader(columns, shop).product_of
 
 
 def skus(table: Table, columns: ColumnIndex, *, of_variants: bool) -> Iterator[str]:
@@ -151,6 +150,10 @@ class _Reader:
         # A file of a few columns can be a list of some variants alone.
         self.is_whole = "title" in columns and "price" in columns
         self.options = [n for n in (1, 2, 3) if f"option{n} name" in columns and f"option{n} value" in columns]
+
+    def product_of(self, rows: list[list[str]]) -> ReadResult:
+        read = [RowReader(self.columns, line, values) for line, values in enumerate(rows, 1)]
+        return self.product(read[0]["handle"], read)
 
     def product(self, handle: str, rows: list[RowReader]) -> ReadResult:
         """The product of these rows, of which the first has the fields of the product itself."""

@@ -27,8 +27,11 @@ class PriceColumns:
         where the regular price is another one, since such columns of other programs mean that there is no sale; our
         own exports mean it."""
         regular, sale = row.read("regular price", self.parse), row.read("sale price", self.parse)
-        starts = row.read("sale starts", lambda value: moment(value, self.zone))
-        ends = row.read("sale ends", lambda value: moment(value, self.zone, end=True))
+        starts = ends = None
+        if "sale starts" in self.columns:
+            starts = row.read("sale starts", lambda value: moment(value, self.zone))
+        if "sale ends" in self.columns:
+            ends = row.read("sale ends", lambda value: moment(value, self.zone, end=True))
         if sale is not None and not sale and regular != ZERO and not row["source"]:
             row.refuse("sale price", "is 0, which would make it free; leave it empty if there is no sale")
         prices = StatedPrices(regular, sale, starts, ends, self.columns)

@@ -5,7 +5,7 @@ grouped and external products, which this shop does not support, are imported as
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 from decimal import Decimal
 from html import unescape
@@ -30,9 +30,8 @@ from storefront.product_files.row_store import RowStore
 from storefront.product_files.rows import KEEP, ColumnIndex, FieldMapping, RowReader, UncarriedColumns, mappings_in_file
 from storefront.product_files.sale_periods import STATED
 from storefront.product_files.stock_levels import read_level
-from storefront.product_files.woocommerce import alone
+from storefront.product_files.woocommerce import alone, headers
 from storefront.product_files.woocommerce.families import Families
-from storefront.product_files.woocommerce.headers import DISTINCTIVE, attribute_columns, lone_attribute_headers, units
 from storefront.product_files.woocommerce.headers import column_of as column_of
 from storefront.product_files.woocommerce.headers import harmless_values as harmless_values
 from storefront.product_files.woocommerce.headers import refusal as refusal
@@ -75,12 +74,12 @@ def recognises(columns: Collection[str | None]) -> bool:
     """Returns True if a file with these columns is WooCommerce's: it has a column that tells, or none that WooCommerce
     does not have."""
     has_key = any(name in columns for name in ("id", "sku", "name"))
-    return has_key and (not DISTINCTIVE.isdisjoint(columns) or (None not in columns and len(columns) > 1))
+    return has_key and (not headers.DISTINCTIVE.isdisjoint(columns) or (None not in columns and len(columns) > 1))
 
 
 def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
     """Every product of the file: simple ones in file order, then variable ones, after all rows have been read."""
-    reader, lone_parts = _Reader(columns, shop, now), lone_attribute_headers(columns.header)
+    reader, lone_parts = _Reader(columns, shop, now), headers.lone_attribute_headers(columns.header)
     uncarried = UncarriedColumns(
         table.headers, lambda header: set() if header in lone_parts else harmless_values(header)
     )
@@ -114,12 +113,9 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
                 yield from reader.family([RowReader(columns, line, values) for line, values in group[1]])
 
 
-def product_of(columns: ColumnIndex, rows: list[list[str]], *, shop: Shop, now: datetime) -> ReadResult:
-    """The one product of these rows: that of a simple product, or those of a variable one and its variations."""
-    reader = _Reader(columns, shop, now)
-    read = [RowReader(columns, line, values) for line, values in enumerate(rows, 1)]
-    kind = reader.kind_of(read[0])
-    return next(reader.family(read)) if kind == "variable" else reader.single(read[0], kind)
+def product_reader(columns: ColumnIndex, *, shop: Shop, now: datetime) -> Callable[[list[list[str]]], ReadResult]:
+    """Returns a function that reads the one product of its rows: a simple one, or a variable one with variations."""
+    return _Reader(columns, shop, now).product_of
 
 
 class _Reader:
@@ -130,7 +126,7 @@ class _Reader:
         self.seo = SeoColumns(columns, shop.name)
         self.related = [(column, kind) for column, kind in RELATED.items() if column in columns]
         limits = LIMITS[Product]
-        weight, unit, length = units(columns.header)
+        weight, unit, length = headers.units(columns.header)
         self.prices = PriceColumns(columns, shop, now)
         self.common: list[FieldMapping] = [
             ("barcode", "barcode", parsers.text_or_none(limits["barcode"])),
@@ -164,11 +160,16 @@ class _Reader:
         )
         self.variant_mappings = mappings_in_file(columns, [*self.common, ("weight", "weight", parsing.measure(weight))])
         self.unit = unit
-        parts = attribute_columns(columns.index)
+        parts = headers.attribute_columns(columns.index)
         self.attributes = sorted(number for number, found in parts.items() if found == 2)
         # True if the file has a name without values, values without a name, or the second attribute without the first.
         numbered = [*range(1, len(self.attributes) + 1)]
         self.lacks_attributes = 1 in parts.values() or self.attributes != numbered
+
+    def product_of(self, rows: list[list[str]]) -> ReadResult:
+        read = [RowReader(self.columns, line, values) for line, values in enumerate(rows, 1)]
+        kind = self.kind_of(read[0])
+        return next(self.family(read)) if kind == "variable" else self.single(read[0], kind)
 
     def kind_of(self, row: RowReader) -> str:
         """The row's base type; empty, with a problem recorded, if the type is unknown."""

@@ -10,10 +10,10 @@ from storefront.product_files.rows import RowReader
 def read_stock(row: RowReader, fields: dict[str, Any]) -> None:
     """Read the columns of stock into these fields. Empty cells change nothing, but for the stock of a product that the
     row states to be in stock: that is not counted."""
-    if row["backorders"]:
-        fields["allow_backorders"] = row["backorders"].lower() in ("1", "yes", "true", "notify")
-    stated = row["in stock"].lower()
-    if row["stock"] and row["stock"].lower() != "parent":
+    if backorders := row["backorders"]:
+        fields["allow_backorders"] = backorders.lower() in ("1", "yes", "true", "notify")
+    stock, stated = row["stock"], row["in stock"].lower()
+    if stock and stock.lower() != "parent":
         fields["track_inventory"] = True
         fields["stock_qty"] = row.read("stock", parsers.stock)
     elif stated in ("0", "no", "false", "outofstock"):
