@@ -21,6 +21,7 @@ class HostElsewhere(models.Model):
     # No foreign key: the shop's row is in the other pod.
     shop_id = models.BigIntegerField(db_index=True)
     pod = models.PositiveSmallIntegerField()
+    is_domain = models.BooleanField(help_text="It is the shop's own domain, not a further one.")
 
     def __str__(self) -> str:
         return f"{self.host} in pod {self.pod}"

@@ -47,5 +47,5 @@ def claim_ids(connection: Any) -> None:
     with connection.cursor() as cursor:
         if foreign := begin_ids(cursor, settings.POD):
             raise WrongPod(f"These sequences have given ids of another pod: {', '.join(foreign)}.")
-    if settings.POD != stored_pod(connection):
+    if stored_pod(connection) != settings.POD:
         OwnPod.objects.using(connection.alias).update_or_create(id=1, defaults={"number": settings.POD})
