@@ -1,7 +1,7 @@
 """Bearer tokens: a prefix for their kind and 256 random bits. Only their digest is stored.
 
-A token of a shop has the shop's code between the two: its id in hexadecimal digits, of a fixed length. By the code, a
-proxy finds the pod of the shop (docs/pods.md). The code is only a hint: the digest, which is that of the whole token,
+A token of a shop has the shop's code between the two (R-CALL-35): its id in hexadecimal digits, of a fixed length. By
+the code, a proxy finds the pod of the shop (docs/pods.md). The code is only a hint: the digest of the whole token
 decides. Tokens of a shop that were made before there were codes have none, and work as well.
 """
 

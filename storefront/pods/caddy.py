@@ -1,8 +1,8 @@
 """Writes the map of pods for Caddy, as snippets and named routes: a Caddyfile imports the file at its top, and
 `storefront_pods` in each site (docs/pods.md).
 
-The first answer that is a 421 is replaced by the right pod's, once. Caddy compares hosts as they were sent: one in
-capitals leads to pod 0, whose 421 leads further.
+A 421 to a GET is replaced by the right pod's answer, once. Caddy does not keep the body of other requests, so their
+client gets the 421. Caddy compares hosts as they were sent: one in capitals leads to pod 0, whose 421 leads further.
 """
 
 from collections.abc import Iterable
@@ -34,10 +34,15 @@ _FIRST = """\
 	handle @storefront_pod_{number} {{
 		reverse_proxy {upstream} {{
 			import storefront_proxy
-			request_buffers 1MiB
 			@storefront_elsewhere status 421
 			handle_response @storefront_elsewhere {{
-				import storefront_right_pod
+				@storefront_repeatable method GET HEAD
+				handle @storefront_repeatable {{
+					import storefront_right_pod
+				}}
+				handle {{
+					copy_response
+				}}
 			}}
 		}}
 	}}
@@ -48,6 +53,7 @@ _RIGHT = """\
 		invoke storefront_pod_{number}
 	}}
 """
+# Caddy replaces placeholders in the outputs for plain texts and defaults, not in those for expressions.
 _MAP = """\
 	map {{header.Authorization}} {{storefront_bearer}} {{
 		"~(?i)^bearer +([^ ]+)$" "${{1}}"
@@ -79,8 +85,12 @@ _MAP = """\
 		"~." 0
 		default "{{storefront_page_pod}}"
 	}}
-	map {{path}} {{storefront_pod}} {{
-		"~^/api(/|$)" "{{storefront_api_pod}}"
+	map {{path}} {{storefront_kind}} {{
+		"~^/api(/|$)" api
+		default page
+	}}
+	map {{storefront_kind}} {{storefront_pod}} {{
+		api "{{storefront_api_pod}}"
 		default "{{storefront_page_pod}}"
 	}}
 """

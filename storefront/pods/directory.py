@@ -1,7 +1,7 @@
 """Which shops other pods serve. `storefront podmap` writes these rows; a deployment with one pod has none.
 
-A request for a shop that is elsewhere is misdirected (421), with the number of the right pod for the proxy in a header.
-Hosts and shops that are in no row are unknown, as ever: 404 and 401.
+A request for a shop that is elsewhere is misdirected (421, R-ERR-15); a header has the number of the right pod for the
+proxy. Hosts and shops that are in no row are unknown, as ever: 404 and 401.
 """
 
 from storefront.kit.refusals import Refusal

@@ -1,7 +1,7 @@
 """Makes the ids of a PostgreSQL database those of its pod.
 
-Each sequence of ids gets the pod's range, from the moment of its table's creation (`server/postgresql/base.py`), so that
-no row gets an id of another pod. Sequences of 32 bits stay as they are: they count what is each database's own, such as
+Each sequence of ids gets the pod's range as soon as its table is created (`server/postgresql/base.py`), so that no row
+gets an id of another pod. Sequences of 32 bits stay as they are: they count what is each database's own, such as
 Django's permissions and the sizes of thumbnails, which no shop takes along.
 """
 
@@ -25,8 +25,8 @@ def used_sequences(cursor: Any) -> list[str]:
 
 
 def begin_ids(cursor: Any, pod: int) -> list[str]:
-    """Let the unused sequences begin at the pod's first id. Returns the names of used ones that are another pod's, which
-    are left as they are. Changes nothing when it runs again, and nothing in a database that has always been pod 0."""
+    """Let the unused sequences begin at the pod's first id. Returns the names of used ones that are another pod's and
+    stay as they are. Changes nothing when it runs again, and nothing in a database that has always been pod 0."""
     cursor.execute(_SEQUENCES, [_OF_MIGRATIONS])
     first, foreign = first_id(pod), []
     for name, start, last in cursor.fetchall():

@@ -1,8 +1,8 @@
 """Finds out which pod serves which shop, and stores in each pod what the others serve.
 
-The truth about a shop is its row in its pod; nothing is registered anywhere. A pod that does not answer keeps the places
-that the other pods have of it, so that its shops stay in the map. If two pods have one host, an open shop comes before a
-closed one, then the lower pod's, and a problem is reported.
+The truth about a shop is its row in its pod; nothing is registered anywhere. A pod that does not answer keeps the
+places that the other pods have of it, so that its shops stay in the map. If two pods have one host, an open shop comes
+before a closed one, then the lower pod's, and a problem is reported.
 """
 
 from collections.abc import Iterable, Iterator

@@ -84,7 +84,7 @@ class Places(Middleware):
 
 def _shop_here(request: Request, find: Callable[[str], Shop | None], name: str) -> Shop | None:
     """The shop that is found by this name. All further log lines of the request have its domain. If another pod serves
-    it, the request has none, as on an unknown host, and the response to that is replaced."""
+    it, the request has none, as on an unknown host, and gets another response in the end."""
     try:
         shop = find(name)
     except Misdirected as refusal:
@@ -96,7 +96,7 @@ def _shop_here(request: Request, find: Callable[[str], Shop | None], name: str) 
 
 
 def _misdirected_page(request: Request, response: HttpResponse) -> HttpResponse | None:
-    """The response if another pod serves the shop. A 404 looks for the shop, if that was not done yet, as for a picture."""
+    """The response if another pod serves the shop. A 404 looks for the shop, which nothing has done for a picture."""
     if (response.status_code == 404 and request.shop) or request.misdirected is None:
         return None
     page = HttpResponse(rejection_page(MISDIRECTED), status=421, headers=request.misdirected.headers)
@@ -171,7 +171,9 @@ class PlaceCookies(Middleware):
 def cookie_names(place: str) -> dict[str, str]:
     """The place's name of each of Django's cookies, by Django's name."""
     prefix = "__Host-" if settings.HTTPS else ""
-    return {name: f"{prefix}{BEGINNINGS[place]}_{end}" for name, end in COOKIES.items()}
+    # The secure host is that of all pods, and each has the sessions of its own shops.
+    pod = settings.POD if place == SECURE and settings.POD else ""
+    return {name: f"{prefix}{BEGINNINGS[place]}{pod}_{end}" for name, end in COOKIES.items()}
 
 
 def _rename(response: HttpResponse, name: str, own: str) -> None:

@@ -30,8 +30,8 @@ class TokenMissing(Unauthenticated):
 class TokenMalformed(Unauthenticated):
     code = "token_malformed"
     message = (
-        "Unauthenticated. This is not the form of a token: `api_` or `app_` and 57 characters, or 43 if it is older. Is a"
-        " part of it missing?"
+        "Unauthenticated. This is not the form of a token: `api_` or `app_` and 57 characters, or 43 if it is older. Is"
+        " a part of it missing?"
     )
 
 

@@ -91,7 +91,8 @@ class Deployment:
         folders = "".join(f"{kind}_temp_path {self.directory}/{kind};\n" for kind in kinds)
         user = "user root;\n" if os.geteuid() == 0 else ""
         self.site.write_text(
-            f"{user}daemon off;\nworker_processes 2;\npid {self.directory}/pid;\nerror_log {self.directory}/error.log;\n"
+            f"{user}daemon off;\nworker_processes 2;\npid {self.directory}/pid;\n"
+            f"error_log {self.directory}/error.log;\n"
             f"events {{}}\nhttp {{\n{folders}{text}\n}}\n"
         )
 

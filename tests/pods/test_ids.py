@@ -65,7 +65,9 @@ def test_a_whole_sale_has_the_pods_ids(pod, tmp_path):
         wait_until(is_sent, what="the order's events", process=process)
     assert len(order) == 36
     file = tmp_path / "products.jsonl"
-    lines = [{"name": f"Cup {n}", "sku": f"C{n}", "price": "1.00", "stock_qty": 1, "status": "active"} for n in range(600)]
+    lines = [
+        {"name": f"Cup {n}", "sku": f"C{n}", "price": "1.00", "stock_qty": 1, "status": "active"} for n in range(600)
+    ]
     file.write_text("\n".join(map(json.dumps, lines)))
     report = json.loads(output("importproducts", "--shop", "localhost", str(file), **pod))
     assert (report["created"], report["failed"]) == (600, 0)

@@ -1,4 +1,4 @@
-"""A request for a shop that another pod serves is a 421 with that pod's number; what no pod serves stays what it was."""
+"""A request for a shop that another pod serves is a 421 with that pod's number; what none serves stays what it was."""
 
 import pytest
 from django.test import Client
@@ -56,6 +56,7 @@ def test_own_pages_are_untouched(shop):
     assert ask(shop.domain, "/nowhere").status_code == 404
 
 
+@pytest.mark.rule("R-ERR-15")
 @pytest.mark.parametrize(("prefix", "path"), [("/api/v1", "/products"), ("/api/apps", "/shop")])
 def test_a_token_of_a_shop_elsewhere(prefix, path):
     answer = ApiClient(tokens.new_token("app", shop_id=AWAY), prefix).get(path)

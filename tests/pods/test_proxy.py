@@ -1,4 +1,4 @@
-"""nginx finds the pod of each request by the map of `storefront podmap`, and with a wrong map by what the pods answer."""
+"""nginx finds the pod of each request by the map of `storefront podmap`, and with a wrong map by the pods' 421."""
 
 import os
 import re
@@ -94,6 +94,17 @@ def test_the_secure_host_by_its_path(deployment, maps):
         assert (page.status_code, domain in page.text) == (200, True)
 
 
+def test_sessions_of_two_pods_live_in_one_browser(deployment):
+    """At the secure host, which both have."""
+    deployment.publish()
+    names = [
+        {cookie.name for cookie in deployment.ask("secure.test", f"/{domain}/account/sign-in").cookies}
+        for domain in ("first.test", "second.test")
+    ]
+    assert all(names)
+    assert not names[0] & names[1]
+
+
 def test_forged_and_unknown_is_what_it_was(deployment, maps):
     first, second = deployment.first, deployment.second
     forged = first["token"].replace(f"{first['shop']:014x}", f"{second['shop']:014x}")
@@ -120,7 +131,9 @@ def test_no_request_fails_while_maps_change(deployment):
         answers: Counter = Counter()
         with requests.Session() as session:
             while not done.is_set():
-                page = session.get(f"http://127.0.0.1:{deployment.port}/products/mug", headers={"Host": domain}, timeout=60)
+                page = session.get(
+                    f"http://127.0.0.1:{deployment.port}/products/mug", headers={"Host": domain}, timeout=60
+                )
                 answers[page.status_code if f"Mug of {domain}" in page.text else "wrong"] += 1
         return answers
 
@@ -145,7 +158,9 @@ def test_a_pod_that_is_away_keeps_its_shops(deployment):
     deployment.publish()
     before, listed = deployment.map.read_text(), deployment.listed.read_text()
     try:
-        deployment.listed.write_text(listed.replace(deployment.pods[POD]["DATABASE_URL"], "postgres://127.0.0.1:1/none"))
+        deployment.listed.write_text(
+            listed.replace(deployment.pods[POD]["DATABASE_URL"], "postgres://127.0.0.1:1/none")
+        )
         done = deployment.podmap()
     finally:
         deployment.listed.write_text(listed)

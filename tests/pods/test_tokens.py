@@ -11,6 +11,8 @@ from tests.client import ApiClient
 from tests.factories.apps import install
 from tests.shops.factories import make_token
 
+pytestmark = pytest.mark.rule("R-CALL-35")
+
 
 def test_a_token_has_the_code_of_its_shop(shop):
     token = make_token(shop)

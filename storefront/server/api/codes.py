@@ -88,7 +88,7 @@ CODES: dict[str, Code] = {
     "too_large": Code(413, "The body is larger than 1 MiB.", "Send less at once, over several requests."),
     "misdirected": Code(
         421,
-        "The shop is served by another part of the deployment, which the proxy in front was not told yet.",
+        "The shop is served by another part of the deployment, and the proxy in front does not know that yet.",
         "Send the request again in a minute. Nothing was changed.",
     ),
     "unsupported_media_type": Code(
