@@ -26,6 +26,11 @@ class Misdirected(Refusal):
         return {POD_HEADER: str(self.pod)}
 
 
+def is_elsewhere(host: str) -> bool:
+    """Returns True if another pod serves a shop with this domain or further domain."""
+    return HostElsewhere.objects.filter(host=host).exists()
+
+
 def require_host_here(host: str) -> None:
     """Raises Misdirected if another pod serves the shop with this domain or further domain."""
     # PostgreSQL refuses NUL characters in texts.

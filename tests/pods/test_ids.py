@@ -75,6 +75,24 @@ def test_a_whole_sale_has_the_pods_ids(pod, tmp_path):
     output("verify", **pod)
 
 
+CREATE = """
+from django.db import connection, models
+class Later(models.Model):
+    class Meta:
+        app_label = "pods"
+with connection.schema_editor() as editor:
+    editor.create_model(Later)
+    print(Later.objects.create().pk)
+with connection.schema_editor() as editor:
+    editor.delete_model(Later)
+"""
+
+
+def test_the_first_row_of_a_later_migration_has_it_too(pod):
+    """As a migration that creates a table and fills it, before `migrate` has come to its end."""
+    assert output("shell", "--no-imports", "-c", CREATE, **pod).strip() == str(first_id(POD))
+
+
 def test_migrating_again_changes_nothing(pod):
     query = "SELECT sequencename, start_value, min_value, max_value, last_value FROM pg_sequences ORDER BY 1"
     with psycopg.connect(pod["DATABASE_URL"], autocommit=True) as database:
@@ -99,7 +117,7 @@ def test_a_pod_keeps_its_number(pod, number):
     assert migrate(pod).returncode == 0
 
 
-@pytest.mark.parametrize("command", [("serve", "--port", "0"), ("worker",)])
+@pytest.mark.parametrize("command", [("serve", "--port", "9100"), ("worker",)])
 def test_no_process_starts_on_another_pods_database(pod, command):
     refused = storefront(*command, **pod | {"STOREFRONT_POD": "0"})
     assert refused.returncode == 1

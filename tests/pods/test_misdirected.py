@@ -4,8 +4,11 @@ import pytest
 from django.test import Client
 
 from storefront.kit import tokens
+from storefront.kit.refusals import InvalidFields
 from storefront.pods.models import HostElsewhere
+from storefront.staff.domains import ask_for_domain
 from tests.client import ApiClient
+from tests.shops.factories import NOW, make_shop
 
 AWAY = 5 * 2**40 + 7
 
@@ -67,3 +70,11 @@ def test_a_token_of_a_shop_elsewhere(prefix, path):
 def test_a_code_that_no_pod_has_is_a_401():
     answer = ApiClient(tokens.new_token("api", shop_id=AWAY + 1)).get("/products")
     assert (answer.status_code, answer.json()["code"]) == (401, "token_unknown")
+
+
+def test_no_shop_here_gets_a_domain_from_elsewhere(shop):
+    with pytest.raises(InvalidFields) as refused:
+        make_shop("away.example.com")
+    assert refused.value.errors == {"domain": ["Another shop already has the domain away.example.com."]}
+    with pytest.raises(InvalidFields):
+        ask_for_domain(shop=shop, domain="www.away.example.com", now=NOW)
