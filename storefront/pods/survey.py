@@ -61,7 +61,7 @@ def survey(pods: Iterable[Pod]) -> Survey:
             away.append(pod.number)
             found.problems.append(f"Pod {pod.number} was not read; its shops stay where they were. {_short(error)}")
     rows += [(True, place) for place in remembered if place.pod in away]
-    found.places = _decide(rows, found.problems)
+    found.places = decide(rows, found.problems)
     for pod in answering:
         try:
             with _connected(pod) as connection:
@@ -97,8 +97,8 @@ def _elsewhere(connection: Any) -> list[Place]:
     return [Place(*row) for row in rows]
 
 
-def _decide(rows: list[tuple[bool, Place]], problems: list[str]) -> list[Place]:
-    """One place for each host."""
+def decide(rows: list[tuple[bool, Place]], problems: list[str]) -> list[Place]:
+    """One place for each host, of rows with whether their shop is open. Adds conflicts to the problems."""
     places: dict[str, Place] = {}
     opened: dict[str, bool] = {}
     for is_open, place in sorted(rows, key=lambda row: (row[1].host, not row[0], row[1].pod, not row[1].is_domain)):
