@@ -20,7 +20,7 @@ def issue_app_token(
 ) -> str:
     """Create a token of this installation in this shop (R-APP-5). Returns the secret, `app_...`, of which only the
     digest is stored."""
-    secret = tokens.new_token("app")
+    secret = tokens.new_token("app", shop_id=shop.pk)
     ApiToken.objects.create(
         shop=shop,
         name=name,

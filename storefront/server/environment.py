@@ -15,6 +15,7 @@ import environ
 from limits import RateLimitItem, parse_many
 
 from storefront.kit import callers
+from storefront.pods.ids import MAX_POD
 
 _CONTACT = re.compile(r"mailto:[^\s@]+@[^\s@]+|https://[^\s/]+[^\s]*|tel:\+[0-9-]+")
 _METRICS_HOST = re.compile(r"[A-Za-z0-9.-]+|\[[0-9a-fA-F:.]+\]")
@@ -69,6 +70,16 @@ def limits(name: str, default: str) -> tuple[RateLimitItem, ...]:
     if not items or any(item.amount < 1 or item.multiples < 1 for item in items):
         refuse(name, "a limit such as 20/hour, several such as 10/minute, 100/day, or 0 for none")
     return tuple(items)
+
+
+def pod(database: dict[str, Any]) -> int:
+    """The number of this pod, from STOREFRONT_POD."""
+    number_of_pod = number("STOREFRONT_POD", 0)
+    if number_of_pod > MAX_POD:
+        refuse("STOREFRONT_POD", f"a number from 0 to {MAX_POD}")
+    if number_of_pod and database["ENGINE"].endswith("sqlite3"):
+        refuse("STOREFRONT_POD", "0, since DATABASE_URL is not that of a PostgreSQL database: SQLite has no pods")
+    return number_of_pod
 
 
 def log_level() -> str:

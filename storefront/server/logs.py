@@ -13,7 +13,7 @@ from structlog.typing import Processor
 
 SECRETS = [
     # Tokens of kit.tokens. The prefix stays, which tells the kind of token.
-    (re.compile(r"\b([a-z]+_)[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])"), r"\1…"),
+    (re.compile(r"\b([a-z]+_)(?:[0-9a-f]{14})?[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])"), r"\1…"),
     (re.compile(r"\b(whsec_)[A-Za-z0-9+/=]+"), r"\1…"),
     # Stripe's keys, and the client secrets of its payments.
     (re.compile(r"\b([srp]k_(?:live|test)_)[A-Za-z0-9]+"), r"\1…"),

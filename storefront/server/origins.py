@@ -7,6 +7,7 @@ HTTPS our cookies are called `__Host-...`, which browsers accept only from the h
 not valid at another (`server/sessions.py`).
 """
 
+from collections.abc import Callable
 from http.cookies import Morsel
 from typing import cast
 from urllib.parse import urlsplit
@@ -20,6 +21,8 @@ from django.urls import get_script_prefix, set_script_prefix
 from django.utils.functional import SimpleLazyObject
 
 from storefront.kit.middleware import Middleware
+from storefront.pods.directory import Misdirected
+from storefront.server.gate.rejections import MISDIRECTED, POLICY, rejection_page
 from storefront.shops import places, queries
 from storefront.shops.models import Shop
 from storefront.shops.places import ADMIN, SECURE, SHOP, SINGLE
@@ -47,18 +50,22 @@ class Places(Middleware):
         host = request.get_host()
         request.place = places.place_of_host(host)
         request.urlconf = places.urlconf_of(request.place)
-        if request.place == SECURE:
-            return self._at_secure_host(request)
+        request.misdirected = None
         if request.place == ADMIN:
             # The admin sets the shop that the session works on.
             request.shop = cast(Shop, None)
+            return self.get_response(request)
+        if request.place == SECURE:
+            response = self._at_secure_host(request)
         else:
-            request.shop = cast(Shop, SimpleLazyObject(lambda: _named_in_log(queries.shop_of_host(host))))
-        return self.get_response(request)
+            request.shop = cast(Shop, SimpleLazyObject(lambda: _shop_here(request, queries.shop_of_host, host)))
+            response = self.get_response(request)
+        return _misdirected_page(request, response) or response
 
     def _at_secure_host(self, request: Request) -> HttpResponse:
         domain, slash, rest = request.path_info[1:].partition("/")
-        shop = _named_in_log(queries.shop_of_domain(domain) if slash and domain not in places.RESERVED else None)
+        is_shop = slash and domain not in places.RESERVED
+        shop = _shop_here(request, queries.shop_at_secure_host, domain) if is_shop else None
         request.shop = cast(Shop, shop)
         if shop is None:
             request.urlconf = places.urlconf_of("files")
@@ -75,11 +82,26 @@ class Places(Middleware):
             set_script_prefix(before)
 
 
-def _named_in_log(shop: Shop | None) -> Shop | None:
-    """The shop, which all further log lines of the request name by its domain."""
+def _shop_here(request: Request, find: Callable[[str], Shop | None], name: str) -> Shop | None:
+    """The shop that is found by this name. All further log lines of the request have its domain. If another pod serves
+    it, the request has none, as on an unknown host, and gets another response in the end."""
+    try:
+        shop = find(name)
+    except Misdirected as refusal:
+        request.misdirected = refusal
+        return None
     if shop is not None:
         structlog.contextvars.bind_contextvars(shop=shop.domain)
     return shop
+
+
+def _misdirected_page(request: Request, response: HttpResponse) -> HttpResponse | None:
+    """The response if another pod serves the shop. A 404 looks for the shop, which nothing has done for a picture."""
+    if (response.status_code == 404 and request.shop) or request.misdirected is None:
+        return None
+    page = HttpResponse(rejection_page(MISDIRECTED), status=421, headers=request.misdirected.headers)
+    page["Content-Security-Policy"] = POLICY
+    return page
 
 
 class SameSiteOnly(Middleware):
@@ -149,7 +171,9 @@ class PlaceCookies(Middleware):
 def cookie_names(place: str) -> dict[str, str]:
     """The place's name of each of Django's cookies, by Django's name."""
     prefix = "__Host-" if settings.HTTPS else ""
-    return {name: f"{prefix}{BEGINNINGS[place]}_{end}" for name, end in COOKIES.items()}
+    # The secure host is that of all pods, and each has the sessions of its own shops.
+    pod = settings.POD if place == SECURE and settings.POD else ""
+    return {name: f"{prefix}{BEGINNINGS[place]}{pod}_{end}" for name, end in COOKIES.items()}
 
 
 def _rename(response: HttpResponse, name: str, own: str) -> None:

@@ -15,6 +15,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from storefront.kit.dialect import dialect
 from storefront.kit.storage import StorageUnavailable
+from storefront.pods.own import WrongPod, require_own_pod
 from storefront.server.command import Failed
 
 log = structlog.get_logger(__name__)
@@ -27,9 +28,13 @@ def count_pending_migrations() -> int:
 
 
 def require_migrated_database() -> None:
-    """Raises Failed if migrations are pending, or if a system check of the database fails."""
+    """Raises Failed if migrations are pending, if it is another pod's, or if a system check of the database fails."""
     if pending := count_pending_migrations():
         raise Failed(f"The database is not up to date ({pending} migrations wait); run storefront migrate first.")
+    try:
+        require_own_pod(connection)
+    except WrongPod as error:
+        raise Failed(str(error)) from None
     for problem in run_checks(tags=[Tags.database], databases=[connection.alias]):
         raise Failed(f"{problem.msg} {problem.hint or ''}".strip())
 

@@ -11,6 +11,8 @@ SECRET_KEY, *SECRET_KEY_FALLBACKS = environment.secret_keys(DATA_DIR)
 DEBUG = environment.boolean("STOREFRONT_DEBUG")
 ALLOW_PRIVATE_CALLBACKS = environment.boolean("STOREFRONT_ALLOW_PRIVATE_CALLBACKS")
 DATABASES = {"default": environment.database(DATA_DIR)}
+# The number of this database with its processes, where several serve one deployment's shops (storefront/pods/).
+POD = environment.pod(DATABASES["default"])
 # Behind PgBouncer: the database itself, for what must not be pooled (kit/direct.py).
 DATABASE_DIRECT = environment.direct_database()
 # Seconds that a statement of a web process may take on PostgreSQL, and may wait for a lock; 0: no limit.
@@ -138,6 +140,7 @@ INSTALLED_APPS = [
     "django_tasks_db",
     "easy_thumbnails",
     "ninja",
+    "storefront.pods",
     "storefront.shops",
     "storefront.content",
     "storefront.sync",

@@ -6,6 +6,7 @@ from ninja.security.http import HttpAuthBase
 
 from storefront.kit import tokens
 from storefront.kit.refusals import Refusal
+from storefront.pods import directory
 from storefront.shops import acting, queries, ratelimit, token_use
 from storefront.shops.request import Caller, Request
 from storefront.shops.scopes import SCOPES
@@ -29,7 +30,8 @@ class TokenMissing(Unauthenticated):
 class TokenMalformed(Unauthenticated):
     code = "token_malformed"
     message = (
-        "Unauthenticated. This is not the form of a token: `api_` or `app_` and 43 characters. Is a part of it missing?"
+        "Unauthenticated. This is not the form of a token: `api_` or `app_` and 57 characters, or 43 if it is older. Is"
+        " a part of it missing?"
     )
 
 
@@ -71,7 +73,7 @@ def installation_token(request: HttpRequest) -> str | None:
 
 
 def caller_of(request: Request) -> Caller:
-    """The caller of the request's credential. Raises Unauthenticated."""
+    """The caller of the request's credential. Raises Unauthenticated, or Misdirected if another pod serves the shop."""
     token = installation_token(request)
     caller = queries.caller(token, now=request.now)
     if caller is None:
@@ -80,7 +82,7 @@ def caller_of(request: Request) -> Caller:
 
 
 def _reason(request: Request, token: str | None) -> Unauthenticated:
-    """The reason why the token identifies no caller."""
+    """The reason why the token identifies no caller. Raises Misdirected if another pod serves its shop."""
     if not token:
         if request.META.get("HTTP_AUTHORIZATION"):
             return TokenMalformed("Unauthenticated. The `Authorization` header must be `Bearer <token>`.")
@@ -95,6 +97,8 @@ def _reason(request: Request, token: str | None) -> Unauthenticated:
         )
     if not _is_token(token):
         return TokenMalformed()
+    if shop_id := tokens.coded_shop(token):
+        directory.require_shop_here(shop_id)
     return TokenExpired() if queries.is_expired(token, now=request.now) else TokenUnknown()
 
 

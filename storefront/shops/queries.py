@@ -5,18 +5,29 @@ from django.db.models import QuerySet
 
 from storefront.kit import tokens
 from storefront.kit.sql import Columns, fetch
+from storefront.pods import directory
 from storefront.shops.models import AllowedOrigin, ApiToken, Shop, User
 from storefront.shops.request import Caller
 
 
 def shop_of_host(host: str) -> Shop | None:
     """The active shop for this `Host` header: by domain, without port; otherwise the only active shop if there is just
-    one (R-CALL-12)."""
-    found = shop_of_domain(host.partition(":")[0].lower())
+    one (R-CALL-12). Raises Misdirected if another pod serves this host's shop."""
+    domain = host.partition(":")[0].lower()
+    found = shop_of_domain(domain)
     if found:
         return found
+    directory.require_host_here(domain)
     active = list(Shop.objects.filter(is_active=True)[:2])
     return active[0] if len(active) == 1 else None
+
+
+def shop_at_secure_host(domain: str) -> Shop | None:
+    """The active shop with exactly this domain. Raises Misdirected if another pod serves it."""
+    found = shop_of_domain(domain)
+    if found is None:
+        directory.require_host_here(domain)
+    return found
 
 
 def shop_of_domain(domain: str) -> Shop | None:

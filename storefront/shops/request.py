@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse
 
 from storefront.kit.api.conditional import record_response
 from storefront.kit.api.http import json_response
+from storefront.pods.directory import Misdirected
 from storefront.shops.models import Shop
 from storefront.shops.ratelimit import Quota
 from storefront.shops.rights import Right
@@ -43,6 +44,8 @@ class Request(HttpRequest):
     place: str
     caller: Caller
     shop: Shop
+    # Set if another pod serves the shop of the page.
+    misdirected: Misdirected | None
     quota: Quota
     # The JSON object that was sent as the body.
     given: dict[str, Any]

@@ -100,7 +100,7 @@ def create_api_token(
         raise InvalidFields(errors={"scopes": [f"Unknown: {', '.join(unknown)}. Known: {', '.join(SCOPES)}."]})
     if not scopes:
         raise InvalidFields(errors={"scopes": [f"Expected at least one of {', '.join(SCOPES)}."]})
-    secret = tokens.new_token("api")
+    secret = tokens.new_token("api", shop_id=shop.pk)
     row = ApiToken.objects.create(
         shop=shop,
         name=name,

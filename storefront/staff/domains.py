@@ -19,6 +19,7 @@ from django.db import IntegrityError, transaction
 from storefront import audit
 from storefront.kit.outbound import Barred, Unreachable, download, open_session
 from storefront.kit.refusals import InvalidFields, NotFound
+from storefront.pods import directory
 from storefront.shops import places
 from storefront.shops.models import Shop, ShopDomain
 from storefront.shops.ratelimit import RateLimited, seconds_to_wait
@@ -65,11 +66,11 @@ def problem_of(shop: Shop, domain: str) -> str | None:
 
 
 def is_taken(domain: str, *, besides: Shop | None = None) -> bool:
-    """Returns True if another shop has this domain, as its own or as a confirmed further one."""
+    """Returns True if another shop, of any pod, has this domain, as its own or as a confirmed further one."""
     own = Shop.objects.filter(domain=domain)
     if besides is not None and besides.pk:
         own = own.exclude(pk=besides.pk)
-    return own.exists() or is_further(domain, besides=besides)
+    return own.exists() or is_further(domain, besides=besides) or directory.is_elsewhere(domain)
 
 
 def is_further(domain: str, *, besides: Shop | None = None) -> bool:

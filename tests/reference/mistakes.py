@@ -63,14 +63,14 @@ MISTAKES = [
         "A token that was cut off",
         "GET /api/v1/products",
         "token_malformed",
-        "43 characters",
+        "57 characters",
         headers=bearer("Bearer api_4kXb"),
     ),
     Mistake(
         "The placeholder of an example",
         "GET /api/v1/products",
         "token_malformed",
-        "43 characters",
+        "57 characters",
         headers=bearer("Bearer <token>"),
     ),
     Mistake(

@@ -222,7 +222,10 @@ def callers(first_ids, frozen, shop, other_shop) -> dict[str, ApiClient]:
 
 
 SECRETS = [
-    (re.compile(r"\b(cart|api|app)_[A-Za-z0-9_-]{43}"), r"\1_5xExampleOfATokenThatOpensNothingAtAll0000000"),
+    (
+        re.compile(r"\b(cart|api|app)_(?:[0-9a-f]{14})?[A-Za-z0-9_-]{43}"),
+        r"\1_5xExampleOfATokenThatOpensNothingAtAll0000000",
+    ),
     (re.compile(r"signature=[0-9a-f]+"), "signature=" + "5" * 64),
     (re.compile(r"(/downloads/[0-9-]+\.)[A-Za-z0-9_-]+"), r"\g<1>" + "5" * 43),
     (

@@ -37,7 +37,7 @@ CODES: dict[str, Code] = {
     "token_malformed": Code(
         401,
         "The token does not have the form of a token, is a cart's token, or the header is not `Bearer <token>`.",
-        "Copy the whole token, `api_` or `app_` and 43 characters. " + _TOKEN,
+        "Copy the whole token, `api_` or `app_` and 57 characters, or 43 if it is older. " + _TOKEN,
     ),
     "token_unknown": Code(
         401,
@@ -86,6 +86,11 @@ CODES: dict[str, Code] = {
         "Read it again, decide whether the change is still right, and send it with the new `ETag`.",
     ),
     "too_large": Code(413, "The body is larger than 1 MiB.", "Send less at once, over several requests."),
+    "misdirected": Code(
+        421,
+        "The shop is served by another part of the deployment, and the proxy in front does not know that yet.",
+        "Send the request again in a minute. Nothing was changed.",
+    ),
     "unsupported_media_type": Code(
         415, "The body is not JSON by its `Content-Type`.", "Send `Content-Type: application/json`, in UTF-8."
     ),

@@ -9,6 +9,7 @@ from django.conf import settings
 
 from storefront.kit import callers, metrics
 from storefront.kit.api.http import JSON
+from storefront.pods.directory import Misdirected
 from storefront.server.api.errors import described_error
 from storefront.server.edge import access_log
 from storefront.server.gate.wsgi_environ import Environ
@@ -48,11 +49,13 @@ class Rejection:
 TOO_SLOW = Rejection(408, "request_timeout", "The request was not received in time. Please send it again.")
 TOO_LARGE = Rejection(413, "too_large", "The request is too large.")
 BROKEN = Rejection(400, "bad_request", "The request could not be read.")
+MISDIRECTED = Rejection(421, Misdirected.code, Misdirected.message)
 BUSY = Rejection(503, "unavailable", "The shop is very busy. Please try again.", retry_after=2)
 HEADINGS = {
     400: "Invalid request",
     408: "That took too long",
     413: "That is too large",
+    421: "Please try again",
     503: "Please try again",
 }
 

@@ -1,9 +1,24 @@
 from select import POLLIN, poll
+from typing import Any
 
-from django.db.backends.postgresql import base
+from django.conf import settings
+from django.db.backends.postgresql import base, schema
+
+from storefront.pods.sequences import begin_ids
+
+
+class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
+    def create_model(self, model: Any) -> None:
+        """Creates a table, whose ids are those of this pod before any row is written to it."""
+        super().create_model(model)
+        if settings.POD and not self.collect_sql:
+            with self.connection.cursor() as cursor:
+                begin_ids(cursor, settings.POD)
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
+    SchemaEditorClass = DatabaseSchemaEditor
+
     def is_usable(self) -> bool:
         """Whether the connection still works. Django asks this once a request, with a query. But when the server closes
         a connection, its socket becomes readable, so only then a query is sent."""

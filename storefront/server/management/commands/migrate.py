@@ -4,7 +4,9 @@ from typing import Any
 from django.core.management.commands import migrate
 from django.db import connections
 
+from storefront.kit.dialect import IS_POSTGRESQL
 from storefront.kit.direct import make_direct
+from storefront.pods import own
 from storefront.server.baseline import adopt_database
 from storefront.server.migrating import only_migration
 from storefront.server.migration_state import Executor
@@ -27,7 +29,11 @@ class Command(migrate.Command):
         connection = connections[options["database"]]
         with only_migration(connection, self._say_waiting):
             adopt_database(connection)
+            if IS_POSTGRESQL:
+                own.require_free_number(connection)
             super().handle(*args, **options)
+            if IS_POSTGRESQL and not (options["plan"] or options["check_unapplied"]):
+                own.claim_ids(connection)
 
     def _say_waiting(self) -> None:
         self.stderr.write("Waiting for another process that is migrating this database.")
