@@ -38,6 +38,7 @@ CARD = {"method": "demo", "note": "", "number": "4242 4242 4242 4242", "expiry":
 PRODUCTS = 10
 # Orders before those that are measured: caches are filled, each table has a page of its own with room in it.
 WARM_ORDERS = 5
+SHOP_KEYS = "SELECT count(*) FROM pg_constraint WHERE contype = 'f' AND confrelid = 'shops_shop'::regclass"
 TABLES = "SELECT relname, n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables"
 
 
@@ -86,20 +87,26 @@ def main(arguments: list[str]) -> None:
 def measured(connection: Any) -> Iterator[dict[str, Any]]:
     """Fills in what the block wrote: records of the log, and updates by table."""
     cost: dict[str, Any] = {}
-    before = updates(connection)
-    with connection.cursor() as cursor:
-        cursor.execute(wal.EXTENSION)
-        begin = wal.position(cursor)
-    yield cost
-    after = updates(connection)
-    cost["updates"] = {
-        table: (count - before.get(table, (0, 0))[0], hot - before.get(table, (0, 0))[1])
-        for table, (count, hot) in after.items()
-    }
-    with connection.cursor() as cursor:
-        cost["written"] = wal.written(cursor, begin, wal.position(cursor))
-        cost["indexes"] = indexes.index_count(cursor)
-        cost["repeated"] = indexes.repeated_indexes(cursor)
+    before, holder = updates(connection), connection.copy()
+    try:
+        with holder.cursor() as cursor:
+            cursor.execute(wal.EXTENSION)
+            cursor.execute(wal.HOLD)
+            begin = wal.position(cursor)
+        yield cost
+        after = updates(connection)
+        cost["updates"] = {
+            table: (count - before.get(table, (0, 0))[0], hot - before.get(table, (0, 0))[1])
+            for table, (count, hot) in after.items()
+        }
+        with holder.cursor() as cursor:
+            cost["written"] = wal.written(cursor, begin, wal.position(cursor))
+            cost["indexes"] = indexes.index_count(cursor)
+            cost["repeated"] = indexes.repeated_indexes(cursor)
+            cursor.execute(SHOP_KEYS)
+            cost["shop_keys"] = cursor.fetchone()[0]
+    finally:
+        holder.close()
 
 
 def updates(connection: Any) -> dict[str, tuple[int, int]]:
@@ -118,11 +125,12 @@ def report(cost: dict[str, Any], counted: Counted, orders: int) -> dict[str, Any
         by_relation[each.relation or each.kind] += each.bytes
     updated = {table: each for table, each in cost["updates"].items() if each[0]}
     return {
+        "orders": orders,
         "statements": sum(counted.parts.values()) / orders,
         "parts": {part: round(count / orders, 1) for part, count in counted.parts.items()},
         "wal": sum(each.bytes for each in written) / orders,
         "wal_of_indexes": sum(each.bytes for each in written if each.is_index) / orders,
-        "relations": {name: round(size / orders) for name, size in by_relation.most_common(40)},
+        "relations": {name: round(size / orders) for name, size in by_relation.most_common(400)},
         "commits": sum(each.records for each in written if each.kind == "Transaction COMMIT") / orders,
         "shop_locks": locks(written, "shops_shop") / orders,
         "locks": sum(each.records for each in written if each.kind == "Heap LOCK") / orders,
@@ -130,6 +138,7 @@ def report(cost: dict[str, Any], counted: Counted, orders: int) -> dict[str, Any
         "updates": updated,
         "indexes": cost["indexes"],
         "repeated_indexes": cost["repeated"],
+        "shop_keys": cost["shop_keys"],
     }
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 EXTENSION = "CREATE EXTENSION IF NOT EXISTS pg_walinspect"
+# Keeps the log's files until the session ends, whatever checkpoints come meanwhile.
+HOLD = "SELECT pg_create_physical_replication_slot('storefront_bench_' || pg_backend_pid(), true, true)"
 # `block_ref` is such as "blkref #0: rel 1663/16384/2619 fork main blk 4".
 RECORDS = """
 WITH records AS (

@@ -95,6 +95,9 @@ class CartLine(models.Model):
     available_from = models.DateTimeField(null=True, help_text="Of a pre-order with a date: when it is sent.")
     created_at = models.DateTimeField()
 
+    # Of the product; set by `queries.cart_lines`.
+    requires_shipping: bool
+
     class Meta:
         ordering = ["id"]
         constraints = [
