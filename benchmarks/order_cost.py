@@ -35,8 +35,7 @@ MAX_SECONDS = 900
 
 @dataclass(frozen=True)
 class Cost:
-    """What is measured: the member of `benchmarks.orders`' answer, its text, and the most, or the least, that it may
-    be."""
+    """A member of `benchmarks.orders`' answer, its text, and the most, or the least, that it may be."""
 
     member: str
     what: str

@@ -1,8 +1,8 @@
-"""What a stretch of work wrote to PostgreSQL's write-ahead log, one database's part of it.
+"""Reads how much a stretch of work wrote to PostgreSQL's write-ahead log for one database.
 
-The log belongs to the whole server. Records are told apart by the database in their block reference, and those without
-one, such as a commit, by their transaction. A page is written whole at its first change after a checkpoint, which says
-nothing about the work: these images are left out.
+The log belongs to the whole server. The records of the database name it in their block reference; those without one,
+such as a commit, belong to a transaction that has such records. A page is written whole at its first change after a
+checkpoint, whatever the work: these images are left out.
 """
 
 from dataclasses import dataclass

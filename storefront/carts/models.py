@@ -95,7 +95,7 @@ class CartLine(models.Model):
     available_from = models.DateTimeField(null=True, help_text="Of a pre-order with a date: when it is sent.")
     created_at = models.DateTimeField()
 
-    # Of the product; set by `queries.cart_lines`.
+    # The product's, set by `queries.cart_lines`.
     requires_shipping: bool
 
     class Meta:
