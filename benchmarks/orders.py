@@ -156,10 +156,10 @@ class Way:
 
         now = clock.now()
         url = f"https://{DOMAIN}"
-        methods = {"payment_methods": ("manual", "demo"), "is_demo": True}
+        methods: dict[str, Any] = {"payment_methods": ("manual", "demo"), "is_demo": True}
         self.shop = actions.create_shop(domain=DOMAIN, name="Orders", base_url=url, now=now, **methods)
         self.token = actions.create_api_token(shop=self.shop, scopes=list(SCOPES), name="bench", now=now)[1]
-        stock = {"price": "9.50", "status": "active", "track_inventory": True, "stock_qty": 100_000}
+        stock: dict[str, Any] = {"price": "9.50", "status": "active", "track_inventory": True, "stock_qty": 100_000}
         self.products = [
             create_product(shop=self.shop, now=now, name=f"Mug {number}", sku=f"M{number}", **stock)
             for number in range(PRODUCTS)
@@ -205,9 +205,9 @@ class Way:
         counted.part = "payment"
         hidden = {name: hidden_value(page, name) for name in ("checkout", "shown")}
         answer = browser.post("/checkout/payment", CARD | hidden)
-        page = browser.get(answer["Location"])
-        if not re.search(r"[0-9a-f]{8}-[0-9a-f-]{27}", answer["Location"]) or page.status_code != 200:
-            raise SystemExit(f"No order at {answer['Location']}: {page.content[:2000]!r}")
+        confirmed = browser.get(answer["Location"])
+        if not re.search(r"[0-9a-f]{8}-[0-9a-f-]{27}", answer["Location"]) or confirmed.status_code != 200:
+            raise SystemExit(f"No order at {answer['Location']}: {confirmed.content[:2000]!r}")
         counted.part = "worker"
         work()
 

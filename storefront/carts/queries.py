@@ -67,10 +67,12 @@ def cart_of_customer(shop: Shop, customer: Customer, now: datetime) -> Cart | No
     return Cart.objects.filter(shop=shop, customer=customer, expires_at__gt=now).first()
 
 
+_OF_PRODUCT: dict[str, Any] = {"requires_shipping": F("product__requires_shipping")}
+
+
 def cart_lines(shop: Shop, cart: Cart) -> list[CartLine]:
     """The cart's lines in the order they were added, with `requires_shipping` of their products."""
-    lines = CartLine.objects.filter(shop=shop, cart=cart).annotate(requires_shipping=F("product__requires_shipping"))
-    return list(lines.order_by("pk"))
+    return list(CartLine.objects.filter(shop=shop, cart=cart).annotate(**_OF_PRODUCT).order_by("pk"))
 
 
 def cart_orders(shop: Shop, cart: Cart | None) -> list[CartOrder]:
