@@ -3,6 +3,7 @@ from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
