@@ -128,8 +128,9 @@ def text(rows: Sequence[Row], about: dict[str, str], warnings: Sequence[str]) ->
     return "\n".join([*lines, "", table(rows)])
 
 
-def write(report: str, begin: str = BEGIN, end: str = END) -> None:
-    """Write the report between its markers in docs/performance.md; the rest of the page stays as it is."""
-    before, _, rest = PAGE.read_text().partition(begin)
+def write(report: str, begin: str = BEGIN, end: str = END, page: Path | None = None) -> None:
+    """Write the report between its markers in the page, or in docs/performance.md; the rest of it stays as it is."""
+    page = page or PAGE
+    before, _, rest = page.read_text().partition(begin)
     _, _, after = rest.partition(end)
-    PAGE.write_text(f"{before}{begin}\n\n{report}\n\n{end}{after}")
+    page.write_text(f"{before}{begin}\n\n{report}\n\n{end}{after}")

@@ -13,8 +13,8 @@ class Extension(models.Model):
         PRODUCT_BLOCK = "product_block"
         CONFIRMATION_BLOCK = "confirmation_block"
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="extensions")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False, db_index=False)
+    installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="extensions", db_index=False)
     type = models.CharField(max_length=20, choices=Type)
     callback_url = models.CharField(max_length=MAX_URL_LENGTH)
     is_active = models.BooleanField(default=True)
@@ -47,8 +47,8 @@ class ExtensionCall(models.Model):
         TIMED_OUT = "timed_out", "timed out"
         FAILED = "failed"
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    extension = models.ForeignKey(Extension, on_delete=models.CASCADE, related_name="calls")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False)
+    extension = models.ForeignKey(Extension, on_delete=models.CASCADE, related_name="calls", db_index=False)
     called_at = models.DateTimeField(db_index=True)
     duration_ms = models.PositiveIntegerField()
     outcome = models.CharField(max_length=10, choices=Outcome)
@@ -72,8 +72,8 @@ class ScriptTag(models.Model):
         BODY_START = "body_start"
         BODY_END = "body_end"
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="script_tags")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False, db_index=False)
+    installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="script_tags", db_index=False)
     src = models.CharField(max_length=MAX_URL_LENGTH)
     location = models.CharField(max_length=10, choices=Location)
     is_active = models.BooleanField(default=True)
@@ -101,6 +101,7 @@ class AllowedScriptHost(models.Model):
         editable=False,
         on_delete=models.CASCADE,
         help_text="Set for an app's own host; empty if the merchant allowed the host.",
+        db_index=False,
     )
 
     class Meta:
@@ -118,7 +119,7 @@ class AllowedScriptHost(models.Model):
 class BlockedScript(models.Model):
     """A source that browsers reported as blocked by the shop's Content-Security-Policy, with the number of reports."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
     source = models.CharField(max_length=300, help_text="Without the query string.")
     directive = models.CharField(max_length=40)
     page = models.CharField(

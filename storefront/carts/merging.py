@@ -160,7 +160,7 @@ def ordered_lines(*, shop: Shop, cart: Cart) -> tuple[Ordered, list[Arrival]]:
     return ordered | {"gift_cards": cart.gift_cards}, arrivals
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def remove_ordered_lines(*, shop: Shop, cart: Cart | None, ordered: Ordered, now: datetime) -> list[int]:
     """Remove what was ordered from the basket, which the caller has locked, and from the integrations' carts that it
     came from (R-CART-36). `cart` is None if the basket was deleted.
@@ -279,8 +279,13 @@ def _take_out(shop: Shop, cart: Cart, pieces: Counter[str], ordered: Ordered) ->
     if (codes, gift_cards) != (cart.discount_codes, cart.gift_cards):
         cart.discount_codes, cart.gift_cards = codes, gift_cards
         cart.save(update_fields=["discount_codes", "gift_cards"])
-    for line in CartLine.objects.filter(shop=shop, cart=cart, key__in=list(pieces)):
-        _set_qty(line, line.qty - pieces[line.key])
+    lines = list(CartLine.objects.filter(shop=shop, cart=cart, key__in=list(pieces)))
+    for line in lines:
+        line.qty -= pieces[line.key]
+    CartLine.objects.filter(shop=shop, pk__in=[line.pk for line in lines if line.qty <= 0]).delete()
+    for line in lines:
+        if line.qty > 0:
+            line.save(update_fields=["qty"])
 
 
 def _set_qty(line: CartLine, qty: int) -> None:

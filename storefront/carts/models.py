@@ -72,8 +72,8 @@ class Cart(models.Model):
 class CartLine(models.Model):
     """A line of a cart, with price, name and picture as of when it was added or last repriced."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    cart = models.ForeignKey(Cart, on_delete=models.CASCADE, related_name="lines")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False)
+    cart = models.ForeignKey(Cart, on_delete=models.CASCADE, related_name="lines", db_index=False)
     key = models.CharField(max_length=80)
     product = models.ForeignKey(Product, on_delete=models.CASCADE)
     variant = models.ForeignKey(Variant, null=True, on_delete=models.CASCADE)
@@ -94,6 +94,9 @@ class CartLine(models.Model):
     )
     available_from = models.DateTimeField(null=True, help_text="Of a pre-order with a date: when it is sent.")
     created_at = models.DateTimeField()
+
+    # The product's, set by `queries.cart_lines`.
+    requires_shipping: bool
 
     class Meta:
         ordering = ["id"]
@@ -128,7 +131,7 @@ class Attributed(models.Model):
 class CheckoutLink(Attributed):
     """A checkout link to an integration's cart. The URL contains this `public_id`, not the cart's."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False)
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     cart = models.ForeignKey(Cart, on_delete=models.CASCADE, related_name="links")
     created_at = models.DateTimeField()
@@ -149,9 +152,9 @@ class Arrival(Attributed):
     `was_merged` is true if the basket was not empty before.
     """
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False)
     source = models.ForeignKey(Cart, on_delete=models.CASCADE, related_name="departures")
-    target = models.ForeignKey(Cart, on_delete=models.CASCADE, related_name="arrivals")
+    target = models.ForeignKey(Cart, on_delete=models.CASCADE, related_name="arrivals", db_index=False)
     checkout_link = models.UUIDField(null=True, help_text="Public id of the link. The link itself is deleted sooner.")
     lines = models.JSONField(default=list)
     missing = models.JSONField(default=list)
@@ -169,8 +172,8 @@ class CartOrder(models.Model):
     """An order placed with items from an integration's cart; the cart API returns it in `orders` (R-CART-36).
     `order_id` is no foreign key, because this room must not import `orders`."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    cart = models.ForeignKey(Cart, on_delete=models.CASCADE, related_name="orders")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False)
+    cart = models.ForeignKey(Cart, on_delete=models.CASCADE, related_name="orders", db_index=False)
     order_id = models.BigIntegerField()
     number = models.BigIntegerField()
     placed_at = models.DateTimeField()

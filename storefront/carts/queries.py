@@ -3,10 +3,11 @@ from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from storefront.carts import sql
 from storefront.carts.models import Cart, CartLine, CartOrder
@@ -67,9 +68,12 @@ def cart_of_customer(shop: Shop, customer: Customer, now: datetime) -> Cart | No
     return Cart.objects.filter(shop=shop, customer=customer, expires_at__gt=now).first()
 
 
+_OF_PRODUCT: dict[str, Any] = {"requires_shipping": F("product__requires_shipping")}
+
+
 def cart_lines(shop: Shop, cart: Cart) -> list[CartLine]:
-    """The cart's lines in the order they were added."""
-    return list(CartLine.objects.filter(shop=shop, cart=cart).order_by("pk"))
+    """The cart's lines in the order they were added, with `requires_shipping` of their products."""
+    return list(CartLine.objects.filter(shop=shop, cart=cart).annotate(**_OF_PRODUCT).order_by("pk"))
 
 
 def cart_orders(shop: Shop, cart: Cart | None) -> list[CartOrder]:
@@ -157,10 +161,9 @@ def shopper_of(cart: Cart | None, email: str = "") -> Shopper:
     return Shopper(cart.pk, cart.customer_id, email) if cart else Shopper(email=email)
 
 
-def needs_shipping(shop: Shop, lines: Iterable[CartLine]) -> bool:
-    """Returns True if any of the lines is shipped."""
-    ids = {line.product_id for line in lines if not line.is_digital}
-    return bool(ids) and Product.objects.filter(shop=shop, pk__in=ids, requires_shipping=True).exists()
+def needs_shipping(lines: Iterable[CartLine]) -> bool:
+    """Returns True if any of these lines, as `cart_lines` reads them, is shipped."""
+    return any(line.requires_shipping for line in lines if not line.is_digital)
 
 
 def parcel(shop: Shop, lines: Sequence[CartLine]) -> Parcel:

@@ -40,13 +40,14 @@ def product_page(
     if updated_since is not None:
         params = {"shop": shop.pk, "since": as_stored(updated_since), "now": as_stored(now)}
         turned = {id for _, id in fetch(connection, dates.turned(), params)}
-        found = found.filter(Q(updated_at__gte=updated_since) | Q(pk__in=turned))
+        found = found.filter(Q(last_change__updated_at__gte=updated_since) | Q(pk__in=turned))
     if ids is not None:
         found = found.filter(pk__in=ids)
     # Without the search index, which holds only the products that the shop lists.
     for word in words_to_find(partial(fetch, connection), shop.pk, q, shop.language):
         found = found.filter(reduce(or_, (Q(search__text__contains=text) for text in word.texts)))
-    page = list(found.order_by("-updated_at", "-pk").values_list("pk", flat=True)[start : start + count])
+    newest = found.filter(last_change__shop=shop).order_by("-last_change__updated_at", "-last_change__product_id")
+    page = list(newest.values_list("pk", flat=True)[start : start + count])
     record = records.product() if members is None else records.chosen_product(members, for_apps=True)
     listed = _records(shop, page, record, now)
     return [listed[id] for id in page if id in listed], found.count()

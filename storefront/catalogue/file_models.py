@@ -40,7 +40,7 @@ class StoredFile(models.Model):
 class DigitalFile(models.Model):
     """A file that those who buy the product, or this variant of it, can download."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False)
     product = models.ForeignKey(
         "catalogue.Product", on_delete=models.CASCADE, related_name="digital_files", db_index=False
     )

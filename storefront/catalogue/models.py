@@ -10,6 +10,7 @@ from storefront.catalogue.file_models import DigitalFile as DigitalFile
 from storefront.catalogue.file_models import StoredFile as StoredFile
 from storefront.catalogue.file_models import stored_name as stored_name
 from storefront.catalogue.listable import LISTABLE
+from storefront.catalogue.tables.history import LastChange as LastChange
 from storefront.catalogue.tables.history import PastPrice as PastPrice
 from storefront.catalogue.tables.history import StockAdjustment as StockAdjustment
 from storefront.catalogue.tables.labels import Brand as Brand
@@ -69,7 +70,7 @@ def stated(table: str, *foreign_keys: str) -> list[models.Index]:
 class Category(models.Model):
     """A node of the shop's category tree. The columns are in the API's order (R-CAT-32)."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="categories")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="categories", db_index=False)
     legacy_source_id = models.BigIntegerField(null=True, blank=True)
     name = models.CharField(max_length=255)
     slug = models.CharField(max_length=255)
@@ -250,6 +251,7 @@ class Product(models.Model):
                 name="product_dimension_unit",
             ),
         ]
+        # None holds a column that a sale changes: then PostgreSQL writes to no index (`LastChange`).
         indexes = [
             models.Index(fields=["shop", "sku"]),
             *stated("product", "default_variant", "vendor", "shipping_origin", "tax_class"),
@@ -257,12 +259,6 @@ class Product(models.Model):
                 fields=["shop", "legacy_source_id"],
                 condition=Q(legacy_source_id__isnull=False),
                 name="product_legacy_id",
-            ),
-            # The lists of apps and the admin: all products that are not deleted, newest change first.
-            models.Index(
-                fields=["shop", "-updated_at", "-id", "status"],
-                condition=Q(deleted_at__isnull=True),
-                name="product_newest_change",
             ),
             # Stock lists, by the product's id. Every id is above 0; the condition is there so that only a query that
             # has it too (`inventory._stock`) uses this index, and SQLite does not choose it for public lists.

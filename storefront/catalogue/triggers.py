@@ -1,7 +1,8 @@
 # ruff: noqa: S608, the statements consist of column lists and conditions of this file.
 """Triggers that keep derived data up to date with every write to the catalogue: how many products each list has
 (`ListingTotal`), which search texts are listed (`ProductSearch.listed`), on SQLite the search index; the stock
-ledger (`StockAdjustment`), past prices (`PastPrice`), and old slugs (`OldSlug`).
+ledger (`StockAdjustment`), past prices (`PastPrice`), old slugs (`OldSlug`), and the time of the last change
+(`LastChange`).
 
 These are triggers and not Python code, because totals must stay correct with every kind of write: actions, the admin's
 bulk updates, imports by COPY, an operator's SQL. A sale of stock changes no column that they watch.
@@ -51,6 +52,11 @@ def _refill(editor: Any) -> None:
     )
     dialect.rebuild_search_index(editor)
     open_ledger(editor)
+    editor.execute("DELETE FROM catalogue_lastchange")
+    editor.execute(
+        "INSERT INTO catalogue_lastchange (product_id, shop_id, updated_at)"
+        " SELECT id, shop_id, updated_at FROM catalogue_product"
+    )
     # Counted again, since writes without the triggers left no trace.
     for table in ("frequentword", "wordcount", "textchange", "listingtotal"):
         editor.execute(f"DELETE FROM catalogue_{table}")

@@ -1,5 +1,6 @@
 """Compares stock with its ledger, the tree's bounds with the parents of its categories, the shop of a product's parts
-with the product's, its price with those of its variants, and old slugs with those in use."""
+with the product's, its price with those of its variants, old slugs with those in use, and the time of a product's last
+change with its copy that lists go by."""
 
 from collections.abc import Iterator
 
@@ -76,10 +77,17 @@ _OLD_IN_USE = " UNION ALL ".join(
     for table, live in (("product", " AND r.deleted_at IS NULL"), ("category", ""))
 )
 
+# Products that lists by the last change would leave out, or show in a wrong place.
+_LAST_CHANGES = """
+    SELECT p.slug, c.updated_at, p.updated_at FROM catalogue_product p
+    LEFT JOIN catalogue_lastchange c ON c.product_id = p.id AND c.shop_id = p.shop_id
+    WHERE p.shop_id = %(shop)s AND (c.updated_at IS NULL OR c.updated_at <> p.updated_at) ORDER BY p.id
+"""
+
 
 def deviations(shop: Shop) -> Iterator[Deviation]:
     """The shop's stocks that their ledger does not explain, categories with wrong bounds, rows of another shop, list
-    prices that no variant has, and old slugs that are in use."""
+    prices that no variant has, old slugs that are in use, and last changes that lists do not know."""
     for product, variant, damaged, id, after, expected in fetch(connection, _BREAKS, {"shop": shop.pk}):
         name = f"row {id} of {_stock(product, variant, damaged)}"
         yield from differing("stock ledger", name, after, expected)
@@ -92,6 +100,8 @@ def deviations(shop: Shop) -> Iterator[Deviation]:
         yield from differing("list price", f"product {slug}", f"{from_hundredths(price):.2f}", prices)
     for table, slug in fetch(connection, _OLD_IN_USE, {"shop": shop.pk}, prepared=False):
         yield Deviation("old slug", f"{table} {slug}", "in use", "not in use")
+    for slug, listed, changed in fetch(connection, _LAST_CHANGES, {"shop": shop.pk}):
+        yield from differing("last change", f"product {slug}", listed, changed)
     rows = list(
         Category.objects.filter(shop=shop)
         .order_by("sort_order", "id")

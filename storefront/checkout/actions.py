@@ -34,6 +34,7 @@ from storefront.payments.rules import YOUNG, Call, State
 from storefront.payments.saved_methods import NOTHING_KEPT, Keeping
 from storefront.pricing.models import PickupPlace
 from storefront.pricing.redeeming import uses_of
+from storefront.pricing.shipping import ShippingOption
 from storefront.shops.models import Shop
 from storefront.webhooks.actions import record_event
 
@@ -105,9 +106,10 @@ def save_details(
     return checkout
 
 
-def choose_delivery(*, shop: Shop, cart: Cart, checkout: Checkout, rate_id: int | None, now: datetime) -> None:
-    """Save the delivery method. Raises NotReady if it is not available for the checkout's address."""
-    offered = queries.quote(shop, cart, checkout, now).deliveries
+def choose_delivery(
+    *, shop: Shop, checkout: Checkout, offered: list[ShippingOption], rate_id: int | None, now: datetime
+) -> None:
+    """Save one of the delivery methods that the checkout's quote offers. Raises NotReady if it is none of them."""
     if rate_id not in [delivery.rate_id for delivery in offered]:
         raise NotReady
     Checkout.objects.filter(shop=shop, pk=checkout.pk, order=None).update(shipping_rate=rate_id, updated_at=now)
@@ -127,6 +129,7 @@ def press_pay(
     *,
     shop: Shop,
     checkout: Checkout,
+    quote: Quote,
     provider: Provider | None,
     given: Mapping[str, Any],
     agreed: OrderSummary,
@@ -138,7 +141,8 @@ def press_pay(
     """Freeze the order, take its stock, and start its payment. Pressing again with the same content continues the first
     payment.
 
-    `agreed` is what the payment page showed; an order that differs is refused. `given` is what was entered in the
+    `agreed` is what the payment page showed; an order that differs is refused: at once if `quote` does, which the
+    caller has just read, and again under the locks of the freezing. `given` is what was entered in the
     provider's own form. `place` is a digest of the shopper's network address. Raises InsufficientStock, DiscountUsedUp,
     GiftCardChanged, TooManyUnpaid, NotAsShown, NotReady, NothingToBuy, TotalTooLarge, PaymentDeclined or
     MethodUnavailable; then nothing was charged, and no stock is held.
@@ -148,7 +152,7 @@ def press_pay(
     cart = checkout.cart
     if cart is None:
         raise NothingToBuy
-    _agreed_quote(shop, cart, checkout, agreed, now)
+    _check_agreed(shop, checkout, quote, agreed)
     provider = provider if agreed.amount else None
     digest = _digest(agreed, provider, keeping, shopper_note)
     earlier = _end_earlier(shop, cart, checkout, digest, now)
@@ -193,7 +197,8 @@ def freeze(
     # Lines that are short are refused below, when their stock is taken.
     if any(not each.is_short or each.is_price_changed for each in carts.reprice_cart(shop=shop, cart=cart, now=now)):
         raise NotAsShown
-    quote = _agreed_quote(shop, cart, checkout, agreed, now)
+    quote = queries.quote(shop, cart, checkout, now)
+    _check_agreed(shop, checkout, quote, agreed)
     basket, arrivals = merging.ordered_lines(shop=shop, cart=cart)
     quote = replace(quote, totals=paid_with(provider, quote.totals, shop.currency))
     sale = _sale(shop, cart, checkout, quote, shopper_note, place)
@@ -265,8 +270,8 @@ def _digest(agreed: OrderSummary, provider: Provider | None, keeping: Keeping, s
     return hashlib.sha256(orjson.dumps(pressed)).hexdigest()
 
 
-def _agreed_quote(shop: Shop, cart: Cart, checkout: Checkout, agreed: OrderSummary, now: datetime) -> Quote:
-    quote = queries.quote(shop, cart, checkout, now)
+def _check_agreed(shop: Shop, checkout: Checkout, quote: Quote, agreed: OrderSummary) -> None:
+    """Raise what refuses the quote of a pressed checkout."""
     if not quote.lines:
         raise NothingToBuy
     if not quote.is_deliverable or quote.address is None:
@@ -276,7 +281,6 @@ def _agreed_quote(shop: Shop, cart: Cart, checkout: Checkout, agreed: OrderSumma
     if max(quote.totals.subtotal, quote.totals.total) > MAX_AMOUNT:
         # Prices were raised after the cart was filled, or delivery and taxes were added.
         raise TotalTooLarge("Your order comes to more than one order can. Please order less at once.")
-    return quote
 
 
 def _sale(shop: Shop, cart: Cart, checkout: Checkout, quote: Quote, shopper_note: str, place: str) -> Sale:

@@ -63,10 +63,11 @@ class Checkout(models.Model):
             )
         ]
         indexes = [
+            # By the creation, so that a change writes to no index: what changed long ago is older still.
             models.Index(
-                fields=["updated_at"],
+                fields=["created_at"],
                 condition=models.Q(order__isnull=True, abandoned_at__isnull=True),
-                name="checkout_left_open",
+                name="checkout_open_by_age",
             )
         ]
 

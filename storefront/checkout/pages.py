@@ -153,7 +153,9 @@ def delivery(request: Request) -> HttpResponse:
         ways = [(DeliveryForm.value_of(each), each) for each in quote.deliveries]
         context: dict[str, Any] = {"form": form, "ways": ways, "checkout": checkout}
         return _page(request, "delivery", cart, quote, has_errors=form.is_bound, **context)
-    actions.choose_delivery(shop=request.shop, cart=cart, checkout=checkout, rate_id=form.rate_id, now=request.now)
+    actions.choose_delivery(
+        shop=request.shop, checkout=checkout, offered=quote.deliveries, rate_id=form.rate_id, now=request.now
+    )
     return SeeOther(reverse("checkout:payment"))
 
 
@@ -286,6 +288,7 @@ def _place(request: Request, cart: Cart, checkout: Checkout, quote: Quote) -> Ht
             pressed = actions.press_pay(
                 shop=request.shop,
                 checkout=checkout,
+                quote=quote,
                 provider=provider,
                 given=forms.given,
                 agreed=agreed,
@@ -357,7 +360,10 @@ def _page(
     names = {"details": "Your details", "delivery": "Delivery", "payment": "Payment"}
     if not quote.is_shipped:
         del names["delivery"]
+    # The page's header shows the basket that was just read.
+    request.shown_basket = cart  # type: ignore[attr-defined]
     context |= {
+        "basket_pieces": sum(line.qty for line in quote.lines),
         "step": step,
         "steps": _steps(names, step),
         "quote": quote,

@@ -72,7 +72,10 @@ def open_checkout(shop: Shop, cart: Cart, owner: UUID | None) -> Checkout | None
     """The owner's checkout of this cart that is not yet an order."""
     if owner is None:
         return None
-    return Checkout.objects.filter(shop=shop, cart=cart, owner=owner, order=None).first()
+    found = Checkout.objects.filter(shop=shop, cart=cart, owner=owner, order=None).first()
+    if found:
+        found.cart = cart
+    return found
 
 
 def prefilled_checkout(shop: Shop, customer: Customer) -> Checkout:
@@ -105,7 +108,7 @@ def ways_of_delivery(shop: Shop) -> WaysOfDelivery:
 def quote(shop: Shop, cart: Cart, checkout: Checkout | None, now: datetime) -> Quote:
     """The quote for the basket. Includes tax and delivery once an address or a pick-up place is known."""
     lines = carts.cart_lines(shop, cart)
-    needs_delivery = carts.needs_shipping(shop, lines)
+    needs_delivery = carts.needs_shipping(lines)
     pickup = _pickup(shop, checkout) if needs_delivery else None
     address = _destination(checkout, needs_delivery, pickup) if checkout else None
     email = checkout.email if checkout else ""

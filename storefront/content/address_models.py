@@ -12,7 +12,7 @@ class Redirect(models.Model):
     """A path at which the shop has no page, and the path or web address to which it leads instead. `path` is in the
     normal form (`addresses.normal_path`). A target is the path of another redirect only where a page can be."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="redirects")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="redirects", db_index=False)
     path = models.CharField(
         "from", max_length=MAX_PATH_LENGTH, help_text="A path of your shop, such as /old-page. A page that exists wins."
     )
@@ -36,7 +36,7 @@ class MissingPath(models.Model):
     """A path that was asked for and at which the shop has no page, with how often. Nothing else of who asked is
     kept."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="missing_paths")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="missing_paths", db_index=False)
     path = models.CharField("address", max_length=MAX_PATH_LENGTH)
     asked = models.PositiveIntegerField("times", default=0)
     last_asked_at = models.DateTimeField("last")

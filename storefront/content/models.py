@@ -26,7 +26,7 @@ class Page(models.Model):
         ABOUT = "about", "About us"
         OTHER = "other", "Another page"
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="pages")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="pages", db_index=False)
     kind = models.CharField(
         max_length=10,
         choices=Kind,
@@ -148,7 +148,7 @@ class MenuLink(models.Model):
         MAIN = "main", "Menu, after the categories"
         FOOTER = "footer", "Footer, after the pages"
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="menu_links")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="menu_links", db_constraint=False)
     looks = models.ForeignKey(Looks, on_delete=models.CASCADE, related_name="links")
     menu = models.CharField(max_length=6, choices=Menu, default=Menu.MAIN)
     label = models.CharField(max_length=60)

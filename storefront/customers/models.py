@@ -44,7 +44,7 @@ class CustomerGroup(models.Model):
 class Customer(models.Model):
     """A shopper known to one shop. The same email address at two shops is two customers."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="customers")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="customers", db_index=False)
     email = models.EmailField(help_text="In lowercase.")
     pending_email = models.EmailField(
         null=True,
@@ -91,7 +91,7 @@ class Customer(models.Model):
 class Address(models.Model):
     """An address in a customer's address book. Orders keep their own copy."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False)
     customer = models.ForeignKey(Customer, on_delete=models.CASCADE, related_name="addresses")
     name = models.CharField(max_length=200)
     company = models.CharField(max_length=200, blank=True)

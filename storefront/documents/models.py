@@ -79,7 +79,7 @@ class Document(models.Model):
         INVOICE = "invoice"
         CREDIT_NOTE = "credit_note", "Credit note"
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False, db_constraint=False)
     order = models.ForeignKey(Order, on_delete=models.RESTRICT, related_name="documents")
     kind = models.CharField(max_length=11, choices=Kind)
     number = models.CharField(max_length=60)
@@ -125,7 +125,7 @@ class DueOrder(models.Model):
     """An order that was paid, refunded or cancelled: the worker issues its missing documents (`issuing.py`). Written in
     the transaction of that change."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False)
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="documents_due")
     due_at = models.DateTimeField(db_index=True)
 

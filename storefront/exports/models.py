@@ -22,7 +22,7 @@ class Export(models.Model):
         DONE = "done"
         FAILED = "failed"
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False, help_text="In the file's URL.")
     kind = models.CharField(max_length=10, choices=Kind)
     members = models.JSONField(null=True, help_text="Names of the members of each record; null: those of the list.")

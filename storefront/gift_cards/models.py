@@ -14,7 +14,7 @@ class GiftCard(models.Model):
     so `order_id` and `line_id` are not foreign keys.
     """
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="gift_cards")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="gift_cards", db_index=False)
     digest = models.CharField(
         max_length=64, null=True, editable=False, help_text="Of the newest code; null before there is one."
     )
@@ -86,7 +86,7 @@ class GiftCardEntry(models.Model):
         ENABLED = "enabled"
         EXPIRY = "expiry", "expiry changed"
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False)
     card = models.ForeignKey(GiftCard, on_delete=models.CASCADE, related_name="entries")
     at = models.DateTimeField()
     kind = models.CharField(max_length=10, choices=Kind)

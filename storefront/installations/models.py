@@ -45,7 +45,7 @@ class Installation(models.Model):
     Its tokens are `shops.ApiToken`s that carry its id.
     """
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="installations")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="installations", db_index=False)
     app = models.ForeignKey(App, on_delete=models.PROTECT, related_name="installations")
     scopes = models.JSONField(
         default=list, help_text="Scopes that the merchant granted. The installation's tokens have the same scopes."

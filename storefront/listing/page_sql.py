@@ -249,7 +249,8 @@ def _recent(shape: Shape) -> list[str]:
     return [
         f"catalogue_product p WHERE {_LISTED} AND {recent}{rest}"
         for recent in (
-            "p.updated_at >= %(since)s",
+            "p.id IN (SELECT h.product_id FROM catalogue_lastchange h"
+            " WHERE h.shop_id = %(shop)s AND h.updated_at >= %(since)s)",
             "p.publish_at >= %(since)s AND p.updated_at < %(since)s",
             f"{_TURNED} AND p.updated_at < %(since)s AND NOT COALESCE(p.publish_at >= %(since)s, false)",
         )

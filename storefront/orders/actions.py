@@ -4,14 +4,14 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db import transaction
-from django.db.models import F
+from django.db import connection, transaction
 
 from storefront import audit
 from storefront.catalogue.stock import InsufficientStock, StockUse, put_back_stock, take_stock
 from storefront.customers.queries import account_of
 from storefront.kit import metrics
 from storefront.kit.refusals import Refusal
+from storefront.kit.sql import fetch
 from storefront.orders import jobs
 from storefront.orders.downloads import copy_files, open_downloads
 from storefront.orders.gift_cards import issue_gift_cards, withdraw_gift_cards
@@ -26,6 +26,7 @@ from storefront.webhooks.actions import record_event
 
 # Members of an order that the shop and its apps can change at any time.
 ANNOTATIONS = ("note", "tags", "client_reference", "metadata")
+_COUNT = "UPDATE orders_ordercounter SET last_number = last_number + 1 WHERE shop_id = %(shop)s RETURNING last_number"
 # What of a sale is no column of its order.
 _NOT_COPIED = ("lines", "place", "attribution", "discount_uses")
 
@@ -45,7 +46,7 @@ class PartlyFulfilled(Refusal):
     )
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def create_order(*, shop: Shop, sale: Sale, taken: list[StockUse], payment_method: str, now: datetime) -> Order:
     """Create the order of a sale whose stock was `taken`. Without a payment method, it is free.
 
@@ -269,12 +270,12 @@ def _complete(order: Order, now: datetime) -> None:
 
 
 def _next_number(shop: Shop) -> int:
-    counter = OrderCounter.objects.filter(shop=shop)
-    if not counter.update(last_number=F("last_number") + 1):
+    numbered = fetch(connection, _COUNT, {"shop": shop.pk})
+    if not numbered:
         # The shop's first order. A concurrent first order waits here for this one's commit.
         OrderCounter.objects.bulk_create([OrderCounter(shop=shop)], ignore_conflicts=True)
-        counter.update(last_number=F("last_number") + 1)
-    return counter.values_list("last_number", flat=True).get()
+        numbered = fetch(connection, _COUNT, {"shop": shop.pk})
+    return int(numbered[0][0])
 
 
 def _order_line(order: Order, line: SaleLine, taken: list[StockUse]) -> OrderLine:

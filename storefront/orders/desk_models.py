@@ -11,7 +11,7 @@ class OrderWord(models.Model):
     """A word that finds an order in the admin (`words.py`): from a name, the email address, an SKU. Stored when the
     order is placed, and never changed."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False, related_name="+")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False, related_name="+", db_constraint=False)
     order = models.ForeignKey("orders.Order", on_delete=models.CASCADE, related_name="words", db_index=False)
     word = models.CharField(max_length=MAX_WORD_LENGTH)
 
@@ -34,7 +34,7 @@ class OrderMail(models.Model):
     """A mail to an order's customer. `text` is stored for mails that staff wrote; other mails follow from their
     kind."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False, related_name="+")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False, related_name="+", db_constraint=False)
     order = models.ForeignKey("orders.Order", on_delete=models.CASCADE, related_name="mails")
     kind = models.CharField(max_length=40)
     email = models.EmailField("email address")

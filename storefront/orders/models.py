@@ -45,7 +45,7 @@ class Order(Attributed):
         PARTIALLY_FULFILLED = "partially_fulfilled", "Partly sent"
         FULFILLED = "fulfilled", "Sent"
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="orders")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="orders", db_index=False)
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     number = models.BigIntegerField(editable=False)
     status = models.CharField(max_length=10, choices=Status, default=Status.OPEN)
@@ -163,7 +163,7 @@ class OrderLine(models.Model):
     into stock, but not refunded by line: then it is withdrawn), or left.
     """
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False)
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="lines")
     product = models.ForeignKey(Product, null=True, on_delete=models.SET_NULL, related_name="+")
     variant = models.ForeignKey(Variant, null=True, on_delete=models.SET_NULL, related_name="+")
@@ -233,7 +233,7 @@ class Download(models.Model):
     from the order too (`orders/downloads.py`).
     """
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False)
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="downloads")
     line = models.ForeignKey(OrderLine, on_delete=models.CASCADE, related_name="downloads", db_index=False)
     file = models.ForeignKey(StoredFile, on_delete=models.RESTRICT, related_name="+")
@@ -266,7 +266,7 @@ class Download(models.Model):
 class Fulfilment(models.Model):
     """Items of an order that were shipped or picked up together. A cancelled fulfilment does not count."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False)
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="fulfilments")
     carrier = models.CharField(max_length=100, blank=True)
     tracking_number = models.CharField(max_length=100, blank=True)
@@ -284,8 +284,8 @@ class Fulfilment(models.Model):
 class FulfilmentLine(models.Model):
     """A quantity of an order line in a fulfilment."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    fulfilment = models.ForeignKey(Fulfilment, on_delete=models.CASCADE, related_name="lines")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False)
+    fulfilment = models.ForeignKey(Fulfilment, on_delete=models.CASCADE, related_name="lines", db_index=False)
     line = models.ForeignKey(OrderLine, on_delete=models.CASCADE, related_name="+")
     qty = models.PositiveIntegerField()
 

@@ -54,7 +54,7 @@ def open_draft(shop: Shop, cart: Cart) -> OrderDraft | None:
     return OrderDraft.objects.filter(shop=shop, cart=cart, state=OrderDraft.State.OPEN).first()
 
 
-@transaction.atomic
+@transaction.atomic(savepoint=False)
 def freeze_order(*, shop: Shop, press: Press, provider: Provider | None, now: datetime) -> OrderDraft:
     """Freeze the order, take its stock, the uses of its discounts and what its gift cards pay; with a provider, note
     the payment that is to be started.

@@ -59,7 +59,7 @@ class ShippingRate(models.Model):
         SUBTOTAL = "subtotal", "by subtotal"
         COUNT = "count", "by number of pieces"
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="shipping_rates")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="shipping_rates", db_constraint=False)
     zone = models.ForeignKey(DeliveryZone, on_delete=models.CASCADE, related_name="rates")
     name = models.CharField(max_length=100, help_text="As shoppers see it, such as Parcel.")
     delivery_time = models.CharField(
@@ -122,7 +122,7 @@ class ShippingRate(models.Model):
 class ShippingRateStep(models.Model):
     """A row of a rate's table: the price up to a weight, a subtotal or a number of pieces, which is included."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False)
     rate = models.ForeignKey(ShippingRate, on_delete=models.CASCADE, related_name="steps")
     up_to = QuantityField(
         null=True,

@@ -19,7 +19,7 @@ from storefront.shops.models import Shop
 class GroupPrice(models.Model):
     """The price of a product or a variant for one customer group (R-CART-30)."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False)
     group = models.ForeignKey(CustomerGroup, on_delete=models.CASCADE, related_name="prices")
     product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="group_prices")
     variant = models.ForeignKey(Variant, null=True, blank=True, on_delete=models.CASCADE, related_name="group_prices")
@@ -134,7 +134,7 @@ class Discount(models.Model):
 class DiscountTarget(models.Model):
     """One product, category or brand that a discount is limited to."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False)
     discount = models.ForeignKey(Discount, on_delete=models.CASCADE, related_name="targets")
     product = models.ForeignKey(Product, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
     category = models.ForeignKey(Category, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
@@ -166,8 +166,8 @@ class DiscountTarget(models.Model):
 class DiscountGroup(models.Model):
     """A customer group that a discount is limited to."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    discount = models.ForeignKey(Discount, on_delete=models.CASCADE, related_name="groups")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False)
+    discount = models.ForeignKey(Discount, on_delete=models.CASCADE, related_name="groups", db_index=False)
     group = models.ForeignKey(CustomerGroup, on_delete=models.CASCADE, related_name="+")
 
     class Meta:
@@ -181,7 +181,7 @@ class DiscountGroup(models.Model):
 class DiscountCode(models.Model):
     """A code for a discount. Stored in capitals, in which every code is compared (`codes.normal_code`)."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False, db_index=False)
     discount = models.ForeignKey(Discount, on_delete=models.CASCADE, related_name="codes")
     code = models.CharField(max_length=40, help_text="Letters, digits, hyphens and underscores, in any case.")
     use_limit = models.PositiveIntegerField(
@@ -209,10 +209,10 @@ class Redemption(models.Model):
     Carts and orders are rooms above, so `cart_id` is no foreign key, and `sale` is a number that the order keeps.
     """
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    discount = models.ForeignKey(Discount, on_delete=models.CASCADE, related_name="redemptions")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False)
+    discount = models.ForeignKey(Discount, on_delete=models.CASCADE, related_name="redemptions", db_index=False)
     code = models.ForeignKey(DiscountCode, null=True, on_delete=models.CASCADE, related_name="redemptions")
-    sale = models.UUIDField(db_index=True)
+    sale = models.UUIDField()
     cart_id = models.BigIntegerField(null=True, help_text="The basket, while the sale is not yet an order.")
     customer = models.ForeignKey(Customer, null=True, on_delete=models.SET_NULL, related_name="+")
     email_digest = models.CharField(max_length=64, help_text="Digest of the email address of the sale.")

@@ -46,15 +46,17 @@ def uses_of(lines: Iterable[DiscountLine]) -> list[DiscountUse]:
     ]
 
 
-@transaction.atomic
 def redeem(*, shop: Shop, uses: Iterable[DiscountUse], shopper: Shopper, now: datetime) -> UUID | None:
     """Count these uses for one sale. Returns the number by which they can be kept or released; None if there are none.
 
     Raises DiscountUsedUp; the caller's transaction must then end.
     """
     ordered = sorted(uses, key=lambda use: use["discount"])
-    if not ordered:
-        return None
+    return _redeem(shop, ordered, shopper, now) if ordered else None
+
+
+@transaction.atomic
+def _redeem(shop: Shop, ordered: list[DiscountUse], shopper: Shopper, now: datetime) -> UUID:
     sale, digest = uuid4(), email_digest(shop, shopper_email(shop, shopper))
     for use in ordered:
         discount = Discount.objects.filter(shop=shop, pk=use["discount"])

@@ -15,7 +15,7 @@ class ImportSource(models.Model):
     """A shop elsewhere whose files were imported, by the name that the merchant gave it. Its ids are its own: id 7 of
     one source and id 7 of another are two products."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
     name = models.CharField(max_length=MAX_SOURCE_LENGTH)
     used_at = models.DateTimeField(help_text="Time of the last import from it.")
 
@@ -30,7 +30,7 @@ class ImportSource(models.Model):
 class ExternalId(models.Model):
     """The id that a product has in a source. A product can have ids of several sources."""
 
-    source = models.ForeignKey(ImportSource, on_delete=models.CASCADE)
+    source = models.ForeignKey(ImportSource, on_delete=models.CASCADE, db_index=False)
     external_id = models.BigIntegerField()
     product = models.ForeignKey(Product, on_delete=models.CASCADE)
 
@@ -60,7 +60,7 @@ class ExternalVariantId(models.Model):
 class ColumnMapping(models.Model):
     """A shop's mapping of the columns of a table, kept for the next file with the same header row."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
     digest = models.CharField(max_length=64, help_text="SHA-256 of the header row.")
     mapping = models.JSONField(help_text='{"columns": {"Header": "member"}, "constants": {}, "weight_unit": "kg", ...}')
     used_at = models.DateTimeField(help_text="Time of the last import with it.")
@@ -101,7 +101,7 @@ class ProductImport(models.Model):
         MATRIXIFY = "matrixify", "Matrixify"
         NATIVE = "native", "Native (JSON Lines)"
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
     user = models.ForeignKey(User, null=True, editable=False, on_delete=models.SET_NULL, related_name="+")
     file = models.FileField(upload_to="imports/", storage=private_files, max_length=500, blank=True)
     file_name = models.CharField("file", max_length=255, editable=False)

@@ -2,6 +2,7 @@
 that a session is not valid at another place, whatever cookie it is sent in."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 from django.contrib.sessions.backends.base import UpdateError
@@ -14,6 +15,8 @@ from storefront.shops.places import ARRIVALS, SINGLE
 
 # Seconds for which a session is valid that contains nothing but a pending handover to another place.
 ON_THE_WAY_SECONDS = 3600
+# A session that is valid for longer may be kept for an hour more.
+MAX_EXACT_SECONDS = 86_400
 
 
 _KEY = re.compile(r"([a-z]+-)?[a-z0-9]{8,64}")
@@ -37,6 +40,13 @@ class SessionStore(DatabaseStore):
                 # With the driver's error, which shows a read-only server.
                 raise reason from reason.__cause__
             raise
+
+    def create_model_instance(self, data: Any) -> Any:
+        """The row to store. A session of days ends at a full hour, since each new end is written to every index."""
+        row = super().create_model_instance(data)
+        if self.get_expiry_age() > MAX_EXACT_SECONDS:
+            row.expire_date = row.expire_date.replace(minute=0, second=0, microsecond=0) + timedelta(hours=1)
+        return row
 
     def get_session_cookie_age(self) -> int:
         """Seconds. Short for a session with nothing but a pending handover, since every request without a cookie can

@@ -189,7 +189,7 @@ class StaffMember(models.Model):
         FULFILMENT = "fulfilment"
         READ_ONLY = "read_only"
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="staff")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="staff", db_index=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role)
 
@@ -209,7 +209,7 @@ class StaffInvitation(models.Model):
     """An invitation of an e-mail address to a shop's staff, accepted with a mailed link (`shops.invitations`). Rows are
     not deleted, so that it stays known who invited whom."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="staff_invitations")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="staff_invitations", db_index=False)
     # The longest user name, since the address becomes the user name.
     email = models.EmailField("email address", max_length=150)
     role = models.CharField(max_length=10, choices=StaffMember.Role)
@@ -250,7 +250,7 @@ class StaffInvitation(models.Model):
 class AllowedOrigin(models.Model):
     """A web origin whose scripts may call the public API of a shop from a browser (CORS)."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="allowed_origins")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="allowed_origins", db_index=False)
     origin = models.CharField(max_length=300, db_index=True, help_text="Such as https://www.example.com")
 
     class Meta:
@@ -264,7 +264,7 @@ class ApiToken(models.Model):
     """An API token: one of the shop's own, or one of an installed app. It belongs to the shop; only its digest is
     stored."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="api_tokens")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="api_tokens", db_index=False)
     name = models.CharField(max_length=100, help_text="Name of the token, such as what it is used for.")
     digest = models.CharField(max_length=64, unique=True, editable=False)
     ending = models.CharField(max_length=4, editable=False, help_text="The token's last four characters.")
@@ -299,7 +299,7 @@ class ApiToken(models.Model):
 class IdempotentAnswer(models.Model):
     """The first response to a POST with an `Idempotency-Key` (R-CALL-21)."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
     caller = models.CharField(max_length=64, help_text="Identifies the credential that sent the request.")
     key = models.CharField(max_length=255)
     request_digest = models.CharField(max_length=64)

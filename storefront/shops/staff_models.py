@@ -56,7 +56,9 @@ class Passkey(models.Model):
 class RecoveryCode(models.Model):
     """A code that signs its owner in once, without their second factor. Only its digest is kept."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="recovery_codes")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="recovery_codes", db_index=False
+    )
     digest = models.CharField(max_length=64)
 
     class Meta:

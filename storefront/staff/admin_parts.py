@@ -189,12 +189,12 @@ def money(field: str, title: str | None = None) -> Callable:
     )
 
 
-def moment(field: str, title: str | None = None) -> Callable:
-    """A column that shows a time in the shop's time zone."""
+def moment(field: str, title: str | None = None, *, by: str | None = None) -> Callable:
+    """A column that shows a time in the shop's time zone, sorted by itself or by the column `by`."""
     return column(
         title or field.removesuffix("_at").replace("_", " "),
         lambda row: format_time(getattr(row, field), row.shop.timezone) or "–",
-        by=field,
+        by=by or field,
     )
 
 

@@ -8,7 +8,9 @@ from storefront.shops.models import Shop
 class StockAlert(models.Model):
     """An email address that waits for a product or a variant. The row is deleted as its mail is queued."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="stock_alerts", db_index=False)
+    shop = models.ForeignKey(
+        Shop, on_delete=models.CASCADE, related_name="stock_alerts", db_index=False, db_constraint=False
+    )
     product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="stock_alerts")
     variant = models.ForeignKey(Variant, null=True, blank=True, on_delete=models.CASCADE, related_name="stock_alerts")
     email = models.EmailField()

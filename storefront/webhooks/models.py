@@ -55,7 +55,7 @@ class Registration(models.Model):
         FAILING = "failing", "all deliveries failed for three days"
         GONE = "gone", "the receiver answered 410 Gone"
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False, db_constraint=False)
     installation = models.ForeignKey(
         Installation, on_delete=models.CASCADE, related_name="registrations", db_index=False
     )
@@ -108,7 +108,7 @@ class Delivery(models.Model):
         DEAD = "dead"
         CANCELLED = "cancelled"
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False, db_constraint=False)
     installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.EVENT)
     # Without a constraint: when a registration is deleted, millions of ended deliveries may stay unchanged.
@@ -159,7 +159,7 @@ class Delivery(models.Model):
 class Attempt(models.Model):
     """One attempt of a delivery and its outcome."""
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False)
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False, db_constraint=False)
     delivery = models.ForeignKey(Delivery, on_delete=models.CASCADE, related_name="attempts", db_index=False)
     number = models.PositiveSmallIntegerField()
     started_at = models.DateTimeField()

@@ -74,9 +74,10 @@ def test_session_with_other_data_keeps_its_lifetime(shop, clock):
     walker = Walker(shop)
     walker.ask(f"https://{SHOP}/arrive?next=/")
     walker.add(make_product(shop, "Mug", stock_qty=9))
-    assert Session.objects.get().expire_date == NOW + timedelta(days=14)
+    # At the next full hour.
+    assert Session.objects.get().expire_date == NOW + timedelta(days=14, minutes=30)
     clock.shift(60)
     walker.ask(f"https://{SHOP}/arrive?next=/")
-    assert Session.objects.get().expire_date == NOW + timedelta(days=14, seconds=60)
+    assert Session.objects.get().expire_date == NOW + timedelta(days=14, minutes=30)
     cookie = walker.browser(SHOP).cookies["storefront_session"]
     assert cookie["max-age"] == 14 * 24 * 3600

@@ -1,4 +1,5 @@
-"""The history of stocks and prices: tables that triggers write and nothing changes."""
+"""What triggers write about products: the history of stocks and prices, which nothing changes, and the time of the last
+change."""
 
 from django.db import models
 
@@ -93,3 +94,24 @@ class PastPrice(models.Model):
 
     def __str__(self) -> str:
         return f"{self.price} until {self.until:%Y-%m-%d}"
+
+
+class LastChange(models.Model):
+    """A product's `updated_at` a second time, with the index that lists go by. In the product's own row, an index of it
+    would make each sale write to every index of the product. Only triggers write here (catalogue/triggers.py)."""
+
+    product = models.OneToOneField(
+        "catalogue.Product",
+        primary_key=True,
+        on_delete=models.DO_NOTHING,
+        related_name="last_change",
+        db_constraint=False,
+    )
+    shop = models.ForeignKey(Shop, on_delete=models.DO_NOTHING, db_index=False, db_constraint=False)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["shop", "-updated_at", "-product"], name="last_change_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.product_id} at {self.updated_at:%F %T}"

@@ -140,8 +140,8 @@ class RelatedProduct(models.Model):
         UP_SELL = "up_sell", "On the product's page"
         CROSS_SELL = "cross_sell", "In the basket"
 
-    shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    product = models.ForeignKey("catalogue.Product", on_delete=models.CASCADE, related_name="related")
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False)
+    product = models.ForeignKey("catalogue.Product", on_delete=models.CASCADE, related_name="related", db_index=False)
     related_product = models.ForeignKey("catalogue.Product", on_delete=models.CASCADE, related_name="related_to")
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.UP_SELL)
     sort_order = models.IntegerField(default=0)

@@ -243,6 +243,7 @@ BEGIN
   DELETE FROM catalogue_stockadjustment WHERE product_id = OLD.id;
   DELETE FROM catalogue_pastprice WHERE product_id = OLD.id;
   DELETE FROM catalogue_oldslug WHERE product_id = OLD.id;
+  DELETE FROM catalogue_lastchange WHERE product_id = OLD.id;
   RETURN NULL;
 END $$
 ;;
@@ -353,3 +354,23 @@ END $$
 ;;
 CREATE TRIGGER catalogue_category_slugs_gone AFTER DELETE ON catalogue_category
   FOR EACH ROW EXECUTE FUNCTION catalogue_category_slugs_gone()
+;;
+-- The time of a product's last change, outside its row.
+CREATE FUNCTION catalogue_changes_made() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO catalogue_lastchange (product_id, shop_id, updated_at)
+    SELECT n.id, n.shop_id, n.updated_at FROM new_rows n;
+  RETURN NULL;
+END $$
+;;
+CREATE TRIGGER catalogue_product_change_made AFTER INSERT ON catalogue_product
+  REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION catalogue_changes_made()
+;;
+CREATE FUNCTION catalogue_change_moved() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE catalogue_lastchange SET updated_at = NEW.updated_at WHERE product_id = NEW.id;
+  RETURN NULL;
+END $$
+;;
+CREATE TRIGGER catalogue_product_change_moved AFTER UPDATE OF updated_at ON catalogue_product
+  FOR EACH ROW WHEN (OLD.updated_at <> NEW.updated_at) EXECUTE FUNCTION catalogue_change_moved()

@@ -184,6 +184,7 @@ CREATE TRIGGER catalogue_product_histories_gone AFTER DELETE ON catalogue_produc
   DELETE FROM catalogue_stockadjustment WHERE product_id = OLD.id;
   DELETE FROM catalogue_pastprice WHERE product_id = OLD.id;
   DELETE FROM catalogue_oldslug WHERE product_id = OLD.id;
+  DELETE FROM catalogue_lastchange WHERE product_id = OLD.id;
 END
 ;;
 -- Old slugs: a slug that a row had is kept when it gets another one, and is none any more once a row has it again.
@@ -219,4 +220,14 @@ END
 ;;
 CREATE TRIGGER catalogue_category_slugs_gone AFTER DELETE ON catalogue_category BEGIN
   DELETE FROM catalogue_oldslug WHERE category_id = OLD.id;
+END
+;;
+-- The time of a product's last change, outside its row.
+CREATE TRIGGER catalogue_product_change_made AFTER INSERT ON catalogue_product BEGIN
+  INSERT INTO catalogue_lastchange (product_id, shop_id, updated_at) VALUES (NEW.id, NEW.shop_id, NEW.updated_at);
+END
+;;
+CREATE TRIGGER catalogue_product_change_moved AFTER UPDATE OF updated_at ON catalogue_product
+WHEN OLD.updated_at <> NEW.updated_at BEGIN
+  UPDATE catalogue_lastchange SET updated_at = NEW.updated_at WHERE product_id = NEW.id;
 END

@@ -253,10 +253,13 @@ def merge_report(context: Context) -> dict[str, Any]:
 
 @register.inclusion_tag("website/basket_link.html", takes_context=True)
 def basket_link(context: Context) -> dict[str, Any]:
-    """A link to the basket, with the number of pieces in it."""
-    cart = _basket_once(context.get("request"))
+    """A link to the basket, with the number of pieces in it: `basket_pieces`, if the page has counted them."""
+    count = context.get("basket_pieces")
+    if count is None:
+        cart = _basket_once(context.get("request"))
+        count = queries.basket_count(cart) if cart else 0
     return {
-        "count": queries.basket_count(cart) if cart else 0,
+        "count": count,
         "swap": context.get("swap"),
     }
 
