@@ -157,6 +157,7 @@ INSTALLED_APPS = [
     "storefront.payments",
     "storefront.documents",
     "storefront.exports",
+    "storefront.deployment",
     "storefront.checkout",
     "storefront.privacy",
     "storefront.website",
@@ -184,6 +185,7 @@ MIDDLEWARE = [
     "storefront.staff.admin_security.AdminSecurity",
     "storefront.server.origins.SameSiteOnly",
     "storefront.server.origins.FurtherDomains",
+    "storefront.website.closed.ClosedShop",
     "storefront.website.door.Door",
 ]
 

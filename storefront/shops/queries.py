@@ -10,8 +10,8 @@ from storefront.shops.request import Caller
 
 
 def shop_of_host(host: str) -> Shop | None:
-    """The active shop for this `Host` header: by domain, without port; otherwise the only active shop if there is just
-    one (R-CALL-12)."""
+    """The shop for this `Host` header: by domain, without port, also if it is closed (`website/closed.py`); otherwise
+    the only active shop if there is just one (R-CALL-12)."""
     found = shop_of_domain(host.partition(":")[0].lower())
     if found:
         return found
@@ -20,15 +20,15 @@ def shop_of_host(host: str) -> Shop | None:
 
 
 def shop_of_domain(domain: str) -> Shop | None:
-    """The active shop with exactly this domain."""
+    """The shop with exactly this domain, active or closed."""
     # PostgreSQL refuses NUL characters in texts.
-    return Shop.objects.filter(is_active=True, domain=domain).first() if "\0" not in domain else None
+    return Shop.objects.filter(domain=domain).first() if "\0" not in domain else None
 
 
 def shop_of_further_domain(domain: str) -> Shop | None:
-    """The active shop that has this as a confirmed further domain."""
+    """The shop, active or closed, that has this as a confirmed further domain."""
     of_it = {"further_domains__domain": domain, "further_domains__confirmed_at__isnull": False}
-    return Shop.objects.filter(is_active=True, **of_it).first() if "\0" not in domain else None
+    return Shop.objects.filter(**of_it).first() if "\0" not in domain else None
 
 
 def api_token(token: str | None) -> ApiToken | None:
