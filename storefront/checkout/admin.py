@@ -8,7 +8,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from storefront.catalogue.jobs import rewrite_search_texts
 from storefront.catalogue.models import OptionValue, PastPrice, Product, Variant
-from storefront.deployment.usage import usage_of
+from storefront.deployment.usage import Usage, usage_of
 from storefront.kit import clock
 from storefront.kit.currencies import decimals, problem_of
 from storefront.kit.money import problem_of as problem_of_amount
@@ -54,7 +54,7 @@ class ShopWithPaymentsAdmin(ShopAdmin):
         "Web address: domain base_url",
         "Quotas of this deployment: quotas",
     )
-    quotas = column("used", lambda shop: format_html_join(" ", "<p>{}</p>", ((usage,) for usage in usage_of(shop, now=clock.now()) if usage.most)))
+    quotas = column("used", lambda shop: format_html_join(" ", "<p>{}</p>", _limited(shop)))
 
     def get_readonly_fields(self, request: Any, obj: Any = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), "quotas"]
@@ -66,6 +66,10 @@ class ShopWithPaymentsAdmin(ShopAdmin):
             PastPrice.objects.filter(shop=obj).delete()
         if "language" in form.changed_data:
             rewrite_search_texts.enqueue(obj.pk)
+
+
+def _limited(shop: Shop) -> list[tuple[Usage]]:
+    return [(usage,) for usage in usage_of(shop, now=clock.now()) if usage.most]
 
 
 def problem_of_change(shop: Shop, currency: str) -> str:

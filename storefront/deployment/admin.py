@@ -20,7 +20,7 @@ from storefront.shops.models import QuotaUse, ShopDomain, StaffMember
 from storefront.shops.rights import Right
 from storefront.staff import closing, doors
 from storefront.staff.admin_base import ShopScopedAdmin, may_operate, redirect
-from storefront.staff.admin_parts import DANGER, Moves, asks, choice_filter, column, deed, layout, table
+from storefront.staff.admin_parts import DANGER, Moves, asks, choice_filter, column, deed, layout, names, table
 from storefront.staff.admin_site import work_on
 from storefront.staff.admin_staff import invite
 
@@ -58,9 +58,10 @@ class DeployedShopAdmin(ShopScopedAdmin):
     moves = Moves.IDENTITY
     opens_added = True
     actions = None
-    list_display = ["shop_shown", "state", "products", "orders", "requests", "time", "storage"] + [
-        *("webhooks", "deliveries", "mails"),
-    ]
+    list_display = names(
+        "shop_shown state product_count order_count request_count server_time storage webhook_count delivery_count"
+        " mail_count"
+    )
     list_select_related = ["figures"]
     list_filter = [
         choice_filter(
@@ -83,19 +84,20 @@ class DeployedShopAdmin(ShopScopedAdmin):
         "Quotas: used " + " ".join(LIMITS.values()),
         "What fails: failing_webhooks dead_deliveries failed_mails",
     )
-    readonly_fields = ["address", "state", "owners", "created", "figures_shown", "used"] + [
-        *("failing_webhooks", "dead_deliveries", "failed_mails"),
-    ]
+    readonly_fields = names(
+        "address state owners created figures_shown used failing_webhooks dead_deliveries failed_mails"
+    )
 
+    # None has the name of a relation of the shop, by which Django would sort instead.
     shop_shown = column("shop", lambda shop: format_html("{}<br>{}", shop.name, shop.domain), by="name")
     state = column("status", state_of, label=STATES)
-    products = figure("products", "products")
-    orders = figure("orders", "orders, 30 days")
-    requests = figure("requests", "requests, 7 days")
-    time = column("server time, 7 days", seconds, by="figures__milliseconds")
-    webhooks = figure("failing_webhooks", "webhooks failing")
-    deliveries = figure("dead_deliveries", "deliveries given up, 7 days")
-    mails = figure("failed_mails", "mails given up, 7 days")
+    product_count = figure("products", "products")
+    order_count = figure("orders", "orders, 30 days")
+    request_count = figure("requests", "requests, 7 days")
+    server_time = column("server time, 7 days", seconds, by="figures__milliseconds")
+    webhook_count = figure("failing_webhooks", "webhooks failing")
+    delivery_count = figure("dead_deliveries", "deliveries given up, 7 days")
+    mail_count = figure("failed_mails", "mails given up, 7 days")
     storage = column(
         "files",
         lambda shop: f"{format_bytes(shop.files_used or 0)} of {format_bytes(most) if (most := _most(shop)) else '∞'}",
@@ -182,17 +184,19 @@ class DeployedShopAdmin(ShopScopedAdmin):
     @deed("Close the shop", Right.OPERATE, Moves.MONEY, icon="block", variant=DANGER, when=lambda shop: shop.is_active)
     @asks(
         "Close this shop?",
-        "Its pages say that it is closed, and its API refuses every token. Nothing is deleted: its staff can still send "
-        "and refund orders and export data, and you can open it again. Its owners get an email.",
+        "Its pages say that it is closed, and its API refuses every token. Nothing is deleted: its staff can still "
+        "send and refund orders and export data, and you can open it again. Its owners get an email.",
         "Close the shop",
     )
     def close_shop(self, request: Any, shop: Any, form: Any) -> str:
-        return "The shop is closed." if closing.close_shop(shop=shop, now=request.now) else "The shop was closed before."
+        closing.close_shop(shop=shop, now=request.now)
+        return "The shop is closed."
 
     @deed("Open the shop again", Right.OPERATE, Moves.MONEY, icon="lock_open", when=lambda shop: not shop.is_active)
     @asks("Open this shop again?", "It sells again, as before it was closed. Its owners get an email.", "Open the shop")
     def reopen_shop(self, request: Any, shop: Any, form: Any) -> str:
-        return "The shop is open." if closing.reopen_shop(shop=shop, now=request.now) else "The shop was open before."
+        closing.reopen_shop(shop=shop, now=request.now)
+        return "The shop is open."
 
 
 def _most(shop: Any) -> int:

@@ -13,7 +13,7 @@ from unfold.widgets import (
     UnfoldAdminSelectWidget,
 )
 
-from storefront.deployment.usage import MAX_LIMIT, own_limits
+from storefront.deployment.usage import MAX_LIMIT
 from storefront.kit.form_fields import FiniteDecimalField
 from storefront.shops import quotas
 from storefront.staff import actions, invitations
@@ -43,6 +43,12 @@ class NewShopForm(ShopScopedForm):
 
     def clean_domain(self) -> str:
         return self.cleaned_data["domain"].strip().lower()
+
+    def clean_base_url(self) -> str:
+        return self.cleaned_data["base_url"].rstrip("/")
+
+    def clean_currency(self) -> str:
+        return self.cleaned_data["currency"].strip().upper()
 
     def clean(self) -> Any:
         cleaned = super().clean()
@@ -79,7 +85,7 @@ class QuotasForm(ShopScopedForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for kind, most in own_limits(self.instance).items():
+        for kind, most in quotas.own_limits(self.instance.pk).items():
             size = (Decimal(most) / GIB).quantize(Decimal("0.001")).normalize()
             self.initial[LIMITS[kind]] = format(size, "f") if kind == "files" else most
 

@@ -38,12 +38,6 @@ def usage_of(shop: Shop, *, now: datetime) -> Iterator[Usage]:
         yield Usage(kind, used, most)
 
 
-def own_limits(shop: Shop) -> dict[str, int]:
-    """The limits that the operator set for the shop alone."""
-    own = QuotaUse.objects.filter(shop=shop, kind__in=settings.QUOTAS).exclude(most=None)
-    return dict(own.values_list("kind", "most"))
-
-
 @transaction.atomic
 def set_limits(*, shop: Shop, limits: Mapping[str, int | None], now: datetime) -> None:
     """Set the shop's limits of these kinds: 0 is none, None that of the deployment. What is used already stays, also if
@@ -57,7 +51,7 @@ def set_limits(*, shop: Shop, limits: Mapping[str, int | None], now: datetime) -
         raise InvalidFields(errors=wrong)
     # So that of two who set limits at once, the second records the first one's as those before.
     Shop.objects.select_for_update(no_key=True).get(pk=shop.pk)
-    before = dict.fromkeys(limits) | {kind: most for kind, most in own_limits(shop).items() if kind in limits}
+    before = dict.fromkeys(limits) | {kind: most for kind, most in quotas.own_limits(shop.pk).items() if kind in limits}
     unused = [QuotaUse(shop=shop, kind=kind, since=quotas.ALWAYS, used=0) for kind in limits]
     # A shop that has used something has the row, or gets it at this moment.
     QuotaUse.objects.bulk_create(unused, ignore_conflicts=True)

@@ -1,5 +1,6 @@
 """Logs each request in a line: method, path, status, duration and the request's id, and if they are known, the shop's
-domain, and the kind and id of the caller, such as `token 5`. Counts the request's time, also for the operator (`deployment/load.py`).
+domain, and the kind and id of the caller, such as `token 5`. Counts the request's time, also by shop
+(`deployment/load.py`).
 
 Never the query: on /cart/resume it is a signed link, which is as powerful as a password (R-LINK-11), and elsewhere it
 contains what people search for. Therefore this does not use django-structlog's middleware, which logs whole URLs. An

@@ -49,8 +49,13 @@ class QuotaReached(Refusal):
 
 def limits_of(shop_id: int) -> dict[str, int]:
     """The most that the shop can have of each kind; 0: no quota."""
-    own = QuotaUse.objects.filter(shop=shop_id).exclude(most=None)
-    return settings.QUOTAS | dict(own.values_list("kind", "most"))
+    return settings.QUOTAS | own_limits(shop_id)
+
+
+def own_limits(shop_id: int) -> dict[str, int]:
+    """The limits that the operator set for the shop alone."""
+    rows = QuotaUse.objects.filter(shop=shop_id, kind__in=settings.QUOTAS).values_list("kind", "most")
+    return {kind: most for kind, most in rows if most is not None}
 
 
 def use(kind: str, *, shop_id: int, now: datetime, amount: int = 1) -> None:

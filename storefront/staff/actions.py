@@ -1,5 +1,6 @@
 from datetime import datetime, timedelta
 from functools import cache
+from typing import Any
 from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
@@ -37,7 +38,7 @@ def create_shop(
     Raises InvalidFields, which names each invalid field.
     """
     domain, base_url, currency = domain.strip().lower(), base_url.strip().rstrip("/"), currency.strip().upper()
-    given = {"domain": domain, "name": name, "base_url": base_url, "currency": currency, "email": email}
+    given: dict[str, Any] = {"domain": domain, "name": name, "base_url": base_url, "currency": currency, "email": email}
     if errors := problems_of_new_shop(**given, timezone=timezone, language=language):
         raise InvalidFields(errors=errors)
     shop = Shop.objects.create(

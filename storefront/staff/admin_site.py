@@ -59,7 +59,8 @@ OF_THE_PERSON = {"confirm", "security", "security_add", "security_remove", "secu
 # What a POST to the site's own pages can move. The pages for those who are not signed in ask for a proof themselves.
 MOVES = dict.fromkeys(
     [
-        *("index", "settings", "jsi18n", "search", "choose_shop", "switch_shop", "autocomplete", "app_list", "login", "logout"),
+        *("index", "settings", "jsi18n", "search", "choose_shop", "switch_shop", "autocomplete", "app_list"),
+        *("login", "logout"),
         *("second_step", "confirm", "security", "invitation_sign_out", "invitation_link"),
         *("password_change_done", "password_reset_done", "password_reset_link"),
     ],
@@ -169,7 +170,7 @@ class ShopAdminSite(AccountPages, UnfoldAdminSite):
     def extra_urls(self) -> list[URLPattern]:
         from storefront.staff import staff_pages
 
-        choose = path("shops/", self.admin_view(require_safe(self.choose_shop)), name="choose_shop")
+        choose = path("choose-shop/", self.admin_view(require_safe(self.choose_shop)), name="choose_shop")
         switch = path("shop/", self.admin_view(require_POST(self.switch_shop)), name="switch_shop")
         topics = path("settings/", self.admin_view(self.settings_page), name="settings")
         return [choose, switch, topics, *staff_pages.urls(), *self.signin_urls(), *self.account_urls()]
@@ -233,15 +234,15 @@ def shop_url(request: HttpRequest) -> str:
 
 
 def shop_switcher(request: HttpRequest) -> list[dict[str, Any]]:
-    """Menu items that switch to the user's other shops, the first ones by name, and a link to find more. They send a POST, since following a link must not switch shops.
+    """Menu items that switch to the user's other shops, the first by name, and a link that finds more. They send a
+    POST, since following a link must not switch shops.
 
     Empty for a user with one shop, who sees no switcher.
     """
     if not has_entered(request):
         return []
-    others = list(
-        queries.shops_of(_user(request)).exclude(pk=request.shop.pk)[: MAX_SWITCHER_SHOPS + 1]  # type: ignore[attr-defined]
-    )
+    shops = queries.shops_of(_user(request)).exclude(pk=request.shop.pk)  # type: ignore[attr-defined]
+    others = list(shops[: MAX_SWITCHER_SHOPS + 1])
     more = {"title": "Find another shop", "icon": "search", "link": reverse("admin:choose_shop"), "attrs": {}}
     url, csrf = reverse("admin:switch_shop"), json.dumps({"X-CSRFToken": get_token(request)})
     return [

@@ -123,7 +123,7 @@ def shows_shop(context: Context) -> bool:
         return False
     # An error before the session middleware has no session.
     shop = request.shop
-    return shop.is_active and not doors.is_closed(shop) or (hasattr(request, "session") and doors.is_let_in(request))
+    return (shop.is_active and not doors.is_closed(shop)) or (hasattr(request, "session") and doors.is_let_in(request))
 
 
 @register.inclusion_tag("website/navigation.html", takes_context=True)
