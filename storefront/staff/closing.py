@@ -27,7 +27,7 @@ def reopen_shop(*, shop: Shop, now: datetime) -> bool:
 
 @transaction.atomic
 def _set(shop: Shop, *, is_active: bool, action: str, now: datetime) -> bool:
-    # Of two at once, the second finds no row.
+    # If two do it at once, the second finds no row.
     changed = Shop.objects.filter(pk=shop.pk, is_active=not is_active).update(is_active=is_active, updated_at=now)
     if changed:
         audit.record(shop=shop, action=action, object=audit.Object("shop", shop.pk, shop.name), now=now)

@@ -12,6 +12,7 @@ from storefront.apps.models import AllowedScriptHost, BlockedScript, Extension, 
 from storefront.catalogue.models import Brand, Category, Product, Variant, Vendor
 from storefront.content.models import Looks, MailText, Page, Redirect
 from storefront.customers.models import Customer, CustomerGroup
+from storefront.deployment.models import DeployedShop
 from storefront.documents.models import InvoiceSettings
 from storefront.gift_cards.models import GiftCard
 from storefront.installations.models import App, Installation
@@ -126,10 +127,11 @@ def pages(right: str) -> set[type]:
 
 
 def test_every_form_of_the_admin_is_tested_here():
-    # Apps belong to no shop, an import is told by whoever carries it out, and adding staff leads to inviting them.
-    assert pages("add") == {*ADDED, App, ProductImport, StaffMember}
+    # Apps belong to no shop, all shops are the operator's (tests/deployment), an import is told by whoever carries it
+    # out, and adding staff leads to inviting them.
+    assert pages("add") == {*ADDED, App, DeployedShop, ProductImport, StaffMember}
     # What a provider's page asks for depends on the provider: `tests/payments/test_admin_accounts.py`.
-    assert pages("change") == {*CHANGED, App, ProviderAccount}
+    assert pages("change") == {*CHANGED, App, DeployedShop, ProviderAccount}
 
 
 @pytest.mark.parametrize("model", ADDED, ids=lambda model: model.__name__)
@@ -333,6 +335,8 @@ def test_every_button_of_the_admin_is_tested_here():
     # sixth is in test_owner_mails.py, the last four in tests/product_files.
     others = {"allow_downloads", "cancel_fulfilment", "check_connection", "correct_invoice", "import_codes", "undo"}
     others |= {"confirm", "decline", "map_columns", "undo_import"}
+    # The operator's: tests/deployment.
+    others |= {"enter", "close_shop", "reopen_shop"}
     assert offered == {*BUTTONS, *others}
 
 

@@ -118,6 +118,7 @@ ELSEWHERE = {
 SAVED_EMPTY = {f"apps_{name}_change" for name in ("extension", "scripttag", "installation")}
 SAVED_EMPTY.add("payments_provideraccount_change")  # Of a provider without settings.
 SAVED_EMPTY.add("orders_order_change")  # Note and tags.
+SAVED_EMPTY.add("deployment_deployedshop_change")  # The deployment's quotas.
 # Actions on chosen rows have no URL of their own.
 CHOSEN = {name for page in admin.site._registry.values() for name in page.actions or ()}
 STANDARD = {
