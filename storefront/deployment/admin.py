@@ -92,15 +92,15 @@ class DeployedShopAdmin(ShopScopedAdmin):
     shop_shown = column("shop", lambda shop: format_html("{}<br>{}", shop.name, shop.domain), by="name")
     state = column("status", state_of, label=STATES)
     product_count = figure("products", "products")
-    order_count = figure("orders", "orders, 30 days")
-    request_count = figure("requests", "requests, 7 days")
-    server_time = column("server time, 7 days", seconds, by="figures__milliseconds")
-    webhook_count = figure("failing_webhooks", "webhooks failing")
-    delivery_count = figure("dead_deliveries", "deliveries given up, 7 days")
-    mail_count = figure("failed_mails", "mails given up, 7 days")
+    order_count = figure("orders", "orders, 30 d")
+    request_count = figure("requests", "requests, 7 d")
+    server_time = column("time, 7 d", seconds, by="figures__milliseconds")
+    webhook_count = figure("failing_webhooks", "failing webhooks")
+    delivery_count = figure("dead_deliveries", "lost deliveries")
+    mail_count = figure("failed_mails", "lost mails")
     storage = column(
         "files",
-        lambda shop: f"{format_bytes(shop.files_used or 0)} of {format_bytes(most) if (most := _most(shop)) else '∞'}",
+        lambda shop: format_html('<span class="whitespace-nowrap">{}</span>', _files(shop)),
         by="files_used",
     )
 
@@ -199,8 +199,9 @@ class DeployedShopAdmin(ShopScopedAdmin):
         return "The shop is open."
 
 
-def _most(shop: Any) -> int:
-    return settings.QUOTAS["files"] if shop.files_most is None else shop.files_most
+def _files(shop: Any) -> str:
+    most, used = settings.QUOTAS["files"] if shop.files_most is None else shop.files_most, shop.files_used or 0
+    return f"{format_bytes(used)} of {format_bytes(most)}" if most else format_bytes(used)
 
 
 def _owners(shop: Any) -> list[str]:
@@ -218,4 +219,4 @@ def _figures_table(shop: Any) -> str:
         ("Requests, 7 days", format_count(figures.requests)),
         ("Server time, 7 days", seconds(shop)),
     ]
-    return table(rows, ("", f"{counted} UTC"))
+    return table(rows, ("Figure", f"{counted} UTC"))

@@ -20,6 +20,8 @@ from storefront.staff import actions, invitations
 from storefront.staff.admin_forms import ShopScopedForm
 
 GIB = 1024**3
+# Where the title of a use does not fit its limit.
+LABELS = {"files": "Files, in GB", "orders": "Orders a day", "mails": "Mails an hour"}
 # Names of the form's fields, by kind of quota.
 LIMITS = {kind: f"limit_{kind}" for kind in settings.QUOTAS}
 
@@ -63,14 +65,14 @@ def _limit_field(kind: str) -> forms.Field:
     usual = settings.QUOTAS[kind]
     shown = quotas.shown(kind, usual) if usual else "no limit"
     given: dict[str, Any] = {
-        "label": quotas.TITLES[kind],
+        "label": LABELS.get(kind, quotas.TITLES[kind]),
         "required": False,
         "min_value": 0,
         "help_text": f"Empty: {shown}, as for every shop of this deployment. 0: no limit.",
     }
     if kind != "files":
         return forms.IntegerField(max_value=MAX_LIMIT, widget=UnfoldAdminIntegerFieldWidget, **given)
-    given |= {"label": "Files, in GB", "max_value": MAX_LIMIT // GIB}
+    given |= {"max_value": MAX_LIMIT // GIB}
     return FiniteDecimalField(max_digits=12, decimal_places=3, widget=UnfoldAdminDecimalFieldWidget, **given)
 
 
