@@ -59,8 +59,8 @@ class DeployedShopAdmin(ShopScopedAdmin):
     opens_added = True
     actions = None
     list_display = names(
-        "shop_shown state product_count order_count request_count server_time storage webhook_count delivery_count"
-        " mail_count"
+        "shop_shown state webhook_count delivery_count mail_count order_count product_count request_count server_time"
+        " storage"
     )
     list_select_related = ["figures"]
     list_filter = [

@@ -12,7 +12,6 @@ from storefront.apps.models import AllowedScriptHost, BlockedScript, Extension, 
 from storefront.catalogue.models import Brand, Category, Product, Variant, Vendor
 from storefront.content.models import Looks, MailText, Page, Redirect
 from storefront.customers.models import Customer, CustomerGroup
-from storefront.deployment.models import DeployedShop
 from storefront.documents.models import InvoiceSettings
 from storefront.gift_cards.models import GiftCard
 from storefront.installations.models import App, Installation
@@ -100,7 +99,7 @@ CHANGED = {
     Installation: ("scopes", ["read_shop"], "app.scopes_changed"),
 }
 # The same kind of page as another that is walked here.
-ALIKE = {"shippingorigin", "taxclass"}
+ALIKE = {"shippingorigin", "taxclass", "deployedshop"}
 
 
 @pytest.fixture
@@ -127,11 +126,10 @@ def pages(right: str) -> set[type]:
 
 
 def test_every_form_of_the_admin_is_tested_here():
-    # Apps belong to no shop, all shops are the operator's (tests/deployment), an import is told by whoever carries it
-    # out, and adding staff leads to inviting them.
-    assert pages("add") == {*ADDED, App, DeployedShop, ProductImport, StaffMember}
+    # Apps belong to no shop, an import is told by whoever carries it out, and adding staff leads to inviting them.
+    assert pages("add") == {*ADDED, App, ProductImport, StaffMember}
     # What a provider's page asks for depends on the provider: `tests/payments/test_admin_accounts.py`.
-    assert pages("change") == {*CHANGED, App, DeployedShop, ProviderAccount}
+    assert pages("change") == {*CHANGED, App, ProviderAccount}
 
 
 @pytest.mark.parametrize("model", ADDED, ids=lambda model: model.__name__)
@@ -332,11 +330,9 @@ def test_every_button_of_the_admin_is_tested_here():
     }
     # The first asks which files, the second which fulfilment, the third asks a provider, the fourth makes several
     # entries, the fifth asks for a file: tests/orders, tests/payments, tests/documents and tests/pricing have them. The
-    # sixth is in test_owner_mails.py, the last four in tests/product_files.
+    # sixth is in test_owner_mails.py, the next four in tests/product_files, the last three in tests/deployment.
     others = {"allow_downloads", "cancel_fulfilment", "check_connection", "correct_invoice", "import_codes", "undo"}
-    others |= {"confirm", "decline", "map_columns", "undo_import"}
-    # The operator's: tests/deployment.
-    others |= {"enter", "close_shop", "reopen_shop"}
+    others |= {"confirm", "decline", "map_columns", "undo_import", "enter", "close_shop", "reopen_shop"}
     assert offered == {*BUTTONS, *others}
 
 

@@ -14,6 +14,7 @@ from storefront.shops.models import Shop, User
 from storefront.shops.places import SINGLE
 from storefront.webhooks.models import Attempt, Delivery, Registration
 from tests.browser.conftest import NARROW, WIDE
+from tests.browser.steps import click_deed
 from tests.browser.test_accessibility import check
 from tests.catalogue.factories import make_product
 from tests.factories.apps import install
@@ -77,7 +78,7 @@ def test_the_operator_runs_the_shops(street, visit, width):
         ("Close the shop", "The shop is closed.", "Closed"),
         ("Open the shop again", "The shop is open.", "Open"),
     ):
-        page.get_by_role("link", name=button).or_(page.get_by_role("button", name=button)).first.click()
+        click_deed(page, button)
         expect(dialog.get_by_role("button", name=button.removesuffix(" again"))).to_be_visible()
         operator.photograph(f"operator-asks-{state.lower()}")
         dialog.get_by_role("button", name=button.removesuffix(" again")).click()
