@@ -98,7 +98,7 @@ CHANGED = {
     InvoiceSettings: ("legal_name", "Changed Ltd", "invoice_settings.updated"),
     Installation: ("scopes", ["read_shop"], "app.scopes_changed"),
 }
-# The same kind of page as another that is walked here.
+# The same kind of page as another that is walked here, and the operator's of all shops (tests/deployment).
 ALIKE = {"shippingorigin", "taxclass", "deployedshop"}
 
 
