@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 
 from storefront.apps import shared_blocks
 from storefront.content import missing
+from storefront.deployment import load
 from storefront.kit.windows import Windows
 from storefront.listing import warming
 from storefront.listing.facet_index import clear_indexes
@@ -91,9 +92,11 @@ def no_calls_counted(monkeypatch) -> None:
     # No background threads that store which tokens were used and which pages are missing, and that read the filters of
     # large shops.
     monkeypatch.setattr(token_use, "start", lambda: None)
+    monkeypatch.setattr(load, "start", lambda: None)
     monkeypatch.setattr(warming, "start", lambda: None)
     monkeypatch.setattr(missing, "start", lambda: None)
     missing._pending.clear()
+    load._counts.clear()
     monkeypatch.setattr(token_use, "_used", {})
     ratelimit.process_windows.cache_clear()
     guesses.memory_store.cache_clear()

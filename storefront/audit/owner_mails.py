@@ -50,6 +50,11 @@ NOTICES = {
         "Enter the right ones at Settings > Shop. The audit log has the old ones.",
         frozenset({"email", "order_emails", "payment_methods", "manual_payment_instructions", "domain", "base_url"}),
     ),
+    "shop.suspended": Notice(
+        "Shop closed by the operator",
+        "Your data are kept, and the admin stays open to you. Ask the operator of this deployment why.",
+    ),
+    "shop.resumed": Notice("Shop opened again by the operator", "Nothing is to be done."),
     "domain.created": Notice("Further domain asked for", _DOMAINS),
     "domain.confirmed": Notice("Further domain confirmed", _DOMAINS),
     "domain.deleted": Notice("Further domain removed", _DOMAINS),

@@ -1,8 +1,6 @@
-from collections.abc import Iterator
 from typing import Any
 
 from django import forms
-from django.conf import settings
 from django.contrib import admin
 from django.db.models import Count
 from django.utils.html import format_html_join
@@ -10,7 +8,7 @@ from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from storefront.catalogue.jobs import rewrite_search_texts
 from storefront.catalogue.models import OptionValue, PastPrice, Product, Variant
-from storefront.catalogue.product_quota import product_count
+from storefront.deployment.usage import Usage, usage_of
 from storefront.kit import clock
 from storefront.kit.currencies import decimals, problem_of
 from storefront.kit.money import problem_of as problem_of_amount
@@ -18,19 +16,9 @@ from storefront.kit.money_field import MoneyField
 from storefront.payments.accounts import available_providers
 from storefront.pricing.discount_kinds import MONEY_KINDS
 from storefront.pricing.models import Discount, GroupPrice, PickupPlace, ShippingRate, ShippingRateStep
-from storefront.shops import quotas
 from storefront.shops.models import Shop
-from storefront.shops.task_quota import unfinished_tasks
 from storefront.staff.admin import ShopAdmin, ShopForm
 from storefront.staff.admin_parts import column, layout
-
-QUOTA_TITLES = {
-    "files": "Files",
-    "products": "Products",
-    "orders": "Orders today",
-    "mails": "Mails this hour",
-    "tasks": "Imports and exports that are not finished",
-}
 
 # Tables with amounts in the shop's currency. Orders, payments and gift cards have a currency of their own.
 ENTERED = (Product, Variant, OptionValue, GroupPrice, ShippingRate, ShippingRateStep, PickupPlace, Discount)
@@ -63,10 +51,10 @@ class ShopWithPaymentsAdmin(ShopAdmin):
         "name email sender country timezone language currency",
         "Payment: payment_methods manual_payment_instructions gift_card_expiry_days",
         "New orders: tells_of_orders order_emails",
-        "Web address: domain base_url is_active",
+        "Web address: domain base_url",
         "Quotas of this deployment: quotas",
     )
-    quotas = column("used", lambda shop: format_html_join(" ", "<p>{}</p>", ((text,) for text in _quotas(shop))))
+    quotas = column("used", lambda shop: format_html_join(" ", "<p>{}</p>", _limited(shop)))
 
     def get_readonly_fields(self, request: Any, obj: Any = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), "quotas"]
@@ -80,14 +68,8 @@ class ShopWithPaymentsAdmin(ShopAdmin):
             rewrite_search_texts.enqueue(obj.pk)
 
 
-def _quotas(shop: Shop) -> Iterator[str]:
-    """How much of each quota the shop has used, for people."""
-    now = clock.now()
-    counts = {"products": lambda: product_count(shop), "tasks": lambda: unfinished_tasks(shop)}
-    for kind, title in QUOTA_TITLES.items():
-        if most := settings.QUOTAS[kind]:
-            used = counts[kind]() if kind in counts else quotas.used(kind, shop_id=shop.pk, now=now)
-            yield f"{title}: {quotas.shown(kind, used)} of {quotas.shown(kind, most)}"
+def _limited(shop: Shop) -> list[tuple[Usage]]:
+    return [(usage,) for usage in usage_of(shop, now=clock.now()) if usage.most]
 
 
 def problem_of_change(shop: Shop, currency: str) -> str:

@@ -91,6 +91,9 @@ SETTINGS = (
 )
 
 
+# The operator's page, of all shops.
+OPERATORS = "deployment.deployedshop"
+
 # What merchants make most often: the text of a link, and the model whose "add" page it opens.
 SHORTCUTS = [
     ("Add a product", "catalogue.product"),
@@ -120,6 +123,7 @@ def menu(request: HttpRequest) -> list[dict[str, Any]]:
         for title, models in MENU.items()
     ]
     end = [
+        *(_link_to(page) | {"icon": page.icon} for page in _open_to(request, OPERATORS)),
         _entry_of_topics("Apps", APPS.icon, [APPS], request),
         _entry_of_topics("Settings", "settings", SETTINGS, request),
     ]

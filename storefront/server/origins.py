@@ -65,7 +65,7 @@ class Places(Middleware):
     def _at_secure_host(self, request: Request) -> HttpResponse:
         domain, slash, rest = request.path_info[1:].partition("/")
         is_shop = slash and domain not in places.RESERVED
-        shop = _shop_here(request, queries.shop_at_secure_host, domain) if is_shop else None
+        shop = _shop_here(request, queries.shop_here, domain) if is_shop else None
         request.shop = cast(Shop, shop)
         if shop is None:
             request.urlconf = places.urlconf_of("files")

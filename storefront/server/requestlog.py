@@ -1,5 +1,6 @@
 """Logs each request in a line: method, path, status, duration and the request's id, and if they are known, the shop's
-domain, and the kind and id of the caller, such as `token 5`. Counts the request's time.
+domain, and the kind and id of the caller, such as `token 5`. Counts the request's time, also by shop
+(`deployment/load.py`).
 
 Never the query: on /cart/resume it is a signed link, which is as powerful as a password (R-LINK-11), and elsewhere it
 contains what people search for. Therefore this does not use django-structlog's middleware, which logs whole URLs. An
@@ -14,6 +15,7 @@ import structlog
 from django.conf import settings
 from django.http import HttpResponse
 
+from storefront.deployment import load
 from storefront.kit import metrics
 from storefront.kit.middleware import Middleware
 from storefront.server.api import frame
@@ -38,8 +40,10 @@ class RequestLog(Middleware):
             seconds = time.perf_counter() - started
             metrics.REQUESTS.labels(_method(method), _route(request), str(status)).observe(seconds)
             milliseconds = round(seconds * 1000, 1)
+            who = structlog.contextvars.get_contextvars()
+            if "shop" in who:
+                load.count(who["shop"], seconds)
             if frame.is_api(request):
-                who = structlog.contextvars.get_contextvars()
                 line = (time.time(), request.id, method, path, status, milliseconds)
                 access_log.write(*line, who.get("shop", ""), who.get("caller", ""))
             else:

@@ -160,6 +160,7 @@ INSTALLED_APPS = [
     "storefront.payments",
     "storefront.documents",
     "storefront.exports",
+    "storefront.deployment",
     "storefront.checkout",
     "storefront.privacy",
     "storefront.website",
@@ -187,6 +188,7 @@ MIDDLEWARE = [
     "storefront.staff.admin_security.AdminSecurity",
     "storefront.server.origins.SameSiteOnly",
     "storefront.server.origins.FurtherDomains",
+    "storefront.website.closed.ClosedShop",
     "storefront.website.door.Door",
 ]
 

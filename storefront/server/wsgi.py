@@ -26,6 +26,7 @@ class Application(WSGIHandler):
 
     def get_response(self, request: Any) -> HttpResponseBase:
         token_use.start()
+        load.start()
         missing.start()
         warming.start()
         if REQUEST in request.environ:
@@ -38,6 +39,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "storefront.server.settings")
 django.setup(set_prefix=False)
 
 from storefront.content import missing  # noqa: E402
+from storefront.deployment import load  # noqa: E402
 from storefront.listing import warming  # noqa: E402
 from storefront.server.edge.edge import Edge  # noqa: E402, imports models, which need Django set up
 from storefront.server.gate.upload_permission import REQUEST  # noqa: E402

@@ -324,6 +324,9 @@ class QuotaUse(models.Model):
     kind = models.CharField(max_length=10, help_text="A key of settings.QUOTAS.")
     since = models.DateTimeField(help_text="When the hour or day began in which these uses count.")
     used = models.BigIntegerField()
+    most = models.BigIntegerField(
+        null=True, help_text="The operator's limit for this shop alone; 0: none. Null: that of the deployment."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["shop", "kind"], name="quota_use_once")]

@@ -11,35 +11,35 @@ from storefront.shops.request import Caller
 
 
 def shop_of_host(host: str) -> Shop | None:
-    """The active shop for this `Host` header: by domain, without port; otherwise the only active shop if there is just
-    one (R-CALL-12). Raises Misdirected if another pod serves this host's shop."""
+    """The shop for this `Host` header: by domain, without port, also if it is closed (`website/closed.py`); otherwise
+    the only active shop if there is just one (R-CALL-12). Raises Misdirected if another pod serves this host's shop."""
     domain = host.partition(":")[0].lower()
-    found = shop_of_domain(domain)
+    found = shop_here(domain)
     if found:
         return found
-    directory.require_host_here(domain)
     active = list(Shop.objects.filter(is_active=True)[:2])
     return active[0] if len(active) == 1 else None
 
 
-def shop_at_secure_host(domain: str) -> Shop | None:
-    """The active shop with exactly this domain. Raises Misdirected if another pod serves it."""
+def shop_here(domain: str) -> Shop | None:
+    """The shop with exactly this domain, also if it is closed. Raises Misdirected if another pod serves it."""
     found = shop_of_domain(domain)
-    if found is None:
+    # An open shop of another pod comes before a closed one of this.
+    if found is None or not found.is_active:
         directory.require_host_here(domain)
     return found
 
 
 def shop_of_domain(domain: str) -> Shop | None:
-    """The active shop with exactly this domain."""
+    """The shop with exactly this domain, active or closed."""
     # PostgreSQL refuses NUL characters in texts.
-    return Shop.objects.filter(is_active=True, domain=domain).first() if "\0" not in domain else None
+    return Shop.objects.filter(domain=domain).first() if "\0" not in domain else None
 
 
 def shop_of_further_domain(domain: str) -> Shop | None:
-    """The active shop that has this as a confirmed further domain."""
+    """The shop, active or closed, that has this as a confirmed further domain."""
     of_it = {"further_domains__domain": domain, "further_domains__confirmed_at__isnull": False}
-    return Shop.objects.filter(is_active=True, **of_it).first() if "\0" not in domain else None
+    return Shop.objects.filter(**of_it).first() if "\0" not in domain else None
 
 
 def api_token(token: str | None) -> ApiToken | None:

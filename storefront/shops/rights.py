@@ -79,7 +79,7 @@ TABLE: dict[Right, tuple[str, tuple[StaffMember.Role, ...]]] = {
     Right.MANAGE_SETTINGS: ("Change the shop's settings and allowed origins", (OWNER,)),
     Right.MANAGE_STAFF: ("Invite and remove staff and change their roles", (OWNER,)),
     Right.MANAGE_TOKENS: ("Create and revoke API tokens", (OWNER,)),
-    Right.OPERATE: ("Register apps, move a shop to another domain and set app limits", ()),
+    Right.OPERATE: ("Open, close and limit shops, register apps, change domains and set app limits", ()),
 }
 
 # The operator of the deployment may do everything in every shop.

@@ -21,4 +21,5 @@ def check_tasks(*, shop: Shop) -> None:
     """Raises QuotaReached if the shop has as many as it can. Locks the shop until the caller's transaction ends, so
     that of two at once the second counts the first one's task."""
     Shop.objects.select_for_update(no_key=True).get(pk=shop.pk)
-    quotas.check("tasks", count=lambda: unfinished_tasks(shop))
+    most = quotas.limits_of(shop.pk)["tasks"]
+    quotas.check("tasks", most=most, count=lambda: unfinished_tasks(shop))

@@ -1,5 +1,6 @@
 from datetime import datetime, timedelta
 from functools import cache
+from typing import Any
 from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
@@ -37,21 +38,8 @@ def create_shop(
     Raises InvalidFields, which names each invalid field.
     """
     domain, base_url, currency = domain.strip().lower(), base_url.strip().rstrip("/"), currency.strip().upper()
-    errors: dict[str, list[str]] = {}
-    if not domain or any(mark in domain for mark in "/: ") or len(domain) > 253:
-        errors["domain"] = ["Expected a host name such as shop.example.com, without scheme, port or path."]
-    elif places.is_reserved(domain):
-        errors["domain"] = [places.reserved_message(domain)]
-    elif domains.is_taken(domain):
-        errors["domain"] = [domains.taken_message(domain)]
-    if not name.strip() or len(name) > 200:
-        errors["name"] = ["Expected a name of 1 to 200 characters."]
-    if problem := _problem_of_base_url(base_url):
-        errors["base_url"] = [problem]
-    errors |= _wrong_choices(currency=currency, timezone=timezone, language=language)
-    if email is not None and "@" not in email:
-        errors["email"] = ["Expected an email address."]
-    if errors:
+    given: dict[str, Any] = {"domain": domain, "name": name, "base_url": base_url, "currency": currency, "email": email}
+    if errors := problems_of_new_shop(**given, timezone=timezone, language=language):
         raise InvalidFields(errors=errors)
     shop = Shop.objects.create(
         domain=domain,
@@ -68,6 +56,27 @@ def create_shop(
     )
     audit.record_created(shop=shop, object=shop, now=now)
     return shop
+
+
+def problems_of_new_shop(
+    *, domain: str, name: str, base_url: str, currency: str, timezone: str, language: str, email: str | None
+) -> dict[str, list[str]]:
+    """By field, why no shop can be created with these values; empty if one can."""
+    errors: dict[str, list[str]] = {}
+    if not domain or any(mark in domain for mark in "/: ") or len(domain) > 253:
+        errors["domain"] = ["Expected a host name such as shop.example.com, without scheme, port or path."]
+    elif places.is_reserved(domain):
+        errors["domain"] = [places.reserved_message(domain)]
+    elif domains.is_taken(domain):
+        errors["domain"] = [domains.taken_message(domain)]
+    if not name.strip() or len(name) > 200:
+        errors["name"] = ["Expected a name of 1 to 200 characters."]
+    if problem := _problem_of_base_url(base_url):
+        errors["base_url"] = [problem]
+    errors |= _wrong_choices(currency=currency, timezone=timezone, language=language)
+    if email is not None and "@" not in email:
+        errors["email"] = ["Expected an email address."]
+    return errors
 
 
 def _problem_of_base_url(url: str) -> str | None:

@@ -101,7 +101,7 @@ class ShopAdmin(OneRowAdmin):
     sender = column("sender of mails", lambda shop: _sender_text(shop))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        return ["sender"] if may_operate(request) else ["sender", "domain", "base_url", "currency", "is_active"]
+        return ["sender"] if may_operate(request) else ["sender", "domain", "base_url", "currency"]
 
     def the_row(self, request: Any) -> Any:
         return request.shop

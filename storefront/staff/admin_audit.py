@@ -98,6 +98,10 @@ class AuditedAdmin:
         """The audit log's object for this row."""
         return audit.object_of(row)
 
+    def shop_of(self, request: Any, row: Any) -> Any:
+        """The shop whose log has the row's entries."""
+        return request.shop
+
     def history_view(self, request: Any, object_id: str, extra_context: Any = None) -> HttpResponse:
         """The row's entries, newest first. Only users who may read the whole log see the places."""
         if not self.audited:
@@ -108,7 +112,7 @@ class AuditedAdmin:
         if not self.has_view_permission(request, row):  # type: ignore[attr-defined]
             raise PermissionDenied
         about = self.history_of(row)
-        entries = AuditEntry.objects.filter(shop=request.shop, object_type=about.type, object_id=about.id)
+        entries = AuditEntry.objects.filter(shop=self.shop_of(request, row), object_type=about.type, object_id=about.id)
         page = Paginator(entries, HISTORY_PAGE).get_page(request.GET.get("p", 1))
         history = [
             {"at": entry.at, "who": actor_text(entry), "what": action_text(entry), "changes": changes_table(entry)}

@@ -15,13 +15,14 @@ import structlog
 from django.contrib.admin import autodiscover
 from django.contrib.admin.views.autocomplete import AutocompleteJsonView
 from django.core.exceptions import PermissionDenied
-from django.db.models import Model, QuerySet
+from django.core.paginator import Paginator
+from django.db.models import Model, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.middleware.csrf import get_token
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 from unfold.dataclasses import SearchResult
 from unfold.sites import UnfoldAdminSite
 
@@ -33,16 +34,19 @@ from storefront.shops.request import StaffRequest
 from storefront.shops.rights import Right
 from storefront.staff import staff_sessions
 from storefront.staff.admin_account import AccountPages, change_password
+from storefront.staff.admin_base import redirect
 from storefront.staff.admin_forms import NUL, has_nul
 from storefront.staff.admin_parts import Moves
 from storefront.staff.confirmation import ask_to_confirm, must_confirm
 from storefront.staff.second_factor import must_have_one
 from storefront.staff.signin import WORKS_ON
 
-MAX_SWITCHER_SHOPS = 50
+# Shops in the menu's switcher. If there are more, it has a link to the page that finds them.
+MAX_SWITCHER_SHOPS = 10
 # Beside the menu, the search finds rows of these; at most so many of each.
 SEARCHED = ("orders.order", "catalogue.product", "customers.customer")
 MAX_FOUND = 5
+CHOOSER_PAGE = 50
 
 # A user without a shop must still be able to sign out and to change the password.
 OPEN_TO_ALL = {"logout", "password_change", "password_change_done", "i18n_javascript"}
@@ -55,7 +59,8 @@ OF_THE_PERSON = {"confirm", "security", "security_add", "security_remove", "secu
 # What a POST to the site's own pages can move. The pages for those who are not signed in ask for a proof themselves.
 MOVES = dict.fromkeys(
     [
-        *("index", "settings", "jsi18n", "search", "switch_shop", "autocomplete", "app_list", "login", "logout"),
+        *("index", "settings", "jsi18n", "search", "choose_shop", "switch_shop", "autocomplete", "app_list"),
+        *("login", "logout"),
         *("second_step", "confirm", "security", "invitation_sign_out", "invitation_link"),
         *("password_change_done", "password_reset_done", "password_reset_link"),
     ],
@@ -165,9 +170,10 @@ class ShopAdminSite(AccountPages, UnfoldAdminSite):
     def extra_urls(self) -> list[URLPattern]:
         from storefront.staff import staff_pages
 
+        choose = path("choose-shop/", self.admin_view(require_safe(self.choose_shop)), name="choose_shop")
         switch = path("shop/", self.admin_view(require_POST(self.switch_shop)), name="switch_shop")
         topics = path("settings/", self.admin_view(self.settings_page), name="settings")
-        return [switch, topics, *staff_pages.urls(), *self.signin_urls(), *self.account_urls()]
+        return [choose, switch, topics, *staff_pages.urls(), *self.signin_urls(), *self.account_urls()]
 
     def logout(self, request: Any, extra_context: dict[str, Any] | None = None) -> Any:
         if request.method == "POST" and (row := staff_sessions.staff_session_of(request)):
@@ -178,6 +184,14 @@ class ShopAdminSite(AccountPages, UnfoldAdminSite):
         """A new password signs out all other browsers. Guesses at the old one are limited as when signing in."""
         return change_password(request, lambda: super(ShopAdminSite, self).password_change(request, extra_context))
 
+    def choose_shop(self, request: StaffRequest) -> HttpResponse:
+        """The shops that the user may enter, found by name or domain, each with a button that switches to it."""
+        term = request.GET.get("q", "").strip()
+        shops = queries.shops_of(_user(request)).filter(Q(name__icontains=term) | Q(domain__icontains=term))
+        page = Paginator(shops.order_by("name", "pk"), CHOOSER_PAGE).get_page(request.GET.get("p"))
+        context = {**self.each_context(request), "title": "Choose a shop", "page": page, "term": term}
+        return TemplateResponse(request, "shops/admin/choose_shop.html", context)
+
     def switch_shop(self, request: StaffRequest) -> HttpResponse:
         """Switch the session to another of the user's shops."""
         chosen = as_id(request.POST.get("shop", ""))
@@ -186,9 +200,7 @@ class ShopAdminSite(AccountPages, UnfoldAdminSite):
             raise Http404
         work_on(request, found)
         # The current page may be a 404 in the other shop; the start page exists in each.
-        start = reverse("admin:index")
-        # htmx would follow a plain redirect and put the page into the link.
-        return HttpResponse(status=204, headers={"HX-Redirect": start})
+        return redirect(request, reverse("admin:index"))
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
         return OwnChoices.as_view(admin_site=self)(request)  # type: ignore[return-value]
@@ -222,13 +234,16 @@ def shop_url(request: HttpRequest) -> str:
 
 
 def shop_switcher(request: HttpRequest) -> list[dict[str, Any]]:
-    """Menu items that switch to the user's other shops. They send a POST, since following a link must not switch shops.
+    """Menu items that switch to the user's other shops, the first by name, and a link that finds more. They send a
+    POST, since following a link must not switch shops.
 
     Empty for a user with one shop, who sees no switcher.
     """
     if not has_entered(request):
         return []
-    others = queries.shops_of(_user(request)).exclude(pk=request.shop.pk)[:MAX_SWITCHER_SHOPS]  # type: ignore[attr-defined]
+    shops = queries.shops_of(_user(request)).exclude(pk=request.shop.pk)  # type: ignore[attr-defined]
+    others = list(shops[: MAX_SWITCHER_SHOPS + 1])
+    more = {"title": "Find another shop", "icon": "search", "link": reverse("admin:choose_shop"), "attrs": {}}
     url, csrf = reverse("admin:switch_shop"), json.dumps({"X-CSRFToken": get_token(request)})
     return [
         {
@@ -242,8 +257,8 @@ def shop_switcher(request: HttpRequest) -> list[dict[str, Any]]:
                 "title": shop.domain,
             },
         }
-        for shop in others
-    ]
+        for shop in others[:MAX_SWITCHER_SHOPS]
+    ] + ([more] if len(others) > MAX_SWITCHER_SHOPS else [])
 
 
 def has_entered(request: HttpRequest) -> bool:

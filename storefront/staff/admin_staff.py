@@ -11,7 +11,7 @@ from unfold.widgets import UnfoldAdminEmailInputWidget
 from storefront import audit
 from storefront.kit import clock
 from storefront.shops import mail
-from storefront.shops.models import StaffInvitation, StaffMember
+from storefront.shops.models import Shop, StaffInvitation, StaffMember
 from storefront.shops.rights import Right
 from storefront.staff import actions, invitations, jobs
 from storefront.staff.admin_base import ShopScopedAdmin
@@ -117,7 +117,7 @@ class StaffInvitationAdmin(ShopScopedAdmin):
     by = column("by", lambda row: row.invited_by.get_username() if row.invited_by else "The operator")
 
     def save_model(self, request: Any, obj: StaffInvitation, form: Any, change: bool) -> None:
-        made = self._invite(request, email=obj.email, role=obj.role)
+        made = invite(request, shop=request.shop, email=obj.email, role=obj.role)
         obj.pk, obj._state.adding = made.pk, False
 
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
@@ -129,7 +129,7 @@ class StaffInvitationAdmin(ShopScopedAdmin):
         if not is_open(row):
             self.message_user(request, "This invitation is no longer valid.", messages.ERROR)
             return self.back_to(request, row)
-        again = self._invite(request, email=row.email, role=row.role)
+        again = invite(request, shop=request.shop, email=row.email, role=row.role)
         return self.back_to(request, again)
 
     @deed("Withdraw", Right.MANAGE_STAFF, Moves.IDENTITY, icon="block", when=is_open)
@@ -138,16 +138,15 @@ class StaffInvitationAdmin(ShopScopedAdmin):
         invitations.withdraw_invitations(shop=request.shop, pk=row.pk, now=request.now)
         return "Invitation withdrawn."
 
-    def _invite(self, request: Any, *, email: str, role: str) -> StaffInvitation:
-        """Invite, and show a message that does not reveal whether the address has an account."""
-        made = invitations.invite_staff(
-            shop=request.shop, email=email, role=role, invited_by=request.user, now=request.now
-        )
-        if mail.is_sent():
-            jobs.send_invitation.enqueue(made.shop_id, made.pk)
-            self.message_user(request, f"Invitation sent to {made.email}.", messages.SUCCESS)
-        else:
-            command = f"storefront invitestaff --shop {request.shop.domain} --email {made.email} --role {made.role}"
-            text = f"{made.email} is invited, but this service sends no email. The operator can print a link: {command}"
-            self.message_user(request, text, messages.WARNING)
-        return made
+
+def invite(request: Any, *, shop: Shop, email: str, role: str) -> StaffInvitation:
+    """Invite, and show a message that does not reveal whether the address has an account."""
+    made = invitations.invite_staff(shop=shop, email=email, role=role, invited_by=request.user, now=request.now)
+    if mail.is_sent():
+        jobs.send_invitation.enqueue(made.shop_id, made.pk)
+        messages.success(request, f"Invitation sent to {made.email}.")
+    else:
+        command = f"storefront invitestaff --shop {shop.domain} --email {made.email} --role {made.role}"
+        text = f"{made.email} is invited, but this service sends no email. The operator can print a link: {command}"
+        messages.warning(request, text)
+    return made

@@ -49,8 +49,11 @@ def open_doors(*, shop: Shop, now: datetime) -> bool:
 
 
 def is_let_in(request: Request) -> bool:
-    """Returns True if the visitor may see the shop's pages: its doors are open, or the session was let in."""
+    """Returns True if the visitor may see the shop's pages: its doors are open, or the session was let in. Nobody may
+    see those of a shop that the operator closed (`closing.py`)."""
     shop = request.shop
+    if not shop.is_active:
+        return False
     return not is_closed(shop) or request.session.get(_LET_IN, {}).get(str(shop.pk)) == _mark(shop)
 
 

@@ -15,6 +15,7 @@ TITLES = {
     400: "Invalid request",
     403: "Access denied",
     404: "Not found",
+    410: "This shop is closed",
     500: "Something went wrong",
     503: "Back in a moment",
 }
@@ -36,6 +37,11 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
     return moved or _page(
         request, 404, _shopper_message(exception) or "This page does not exist. It may have been moved or deleted."
     )
+
+
+def closed(request: HttpRequest) -> HttpResponse:
+    """The page of a shop that the operator has closed."""
+    return _page(request, 410, "It takes no orders. If you have ordered here, the links in your emails still work.")
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:

@@ -98,8 +98,8 @@ CHANGED = {
     InvoiceSettings: ("legal_name", "Changed Ltd", "invoice_settings.updated"),
     Installation: ("scopes", ["read_shop"], "app.scopes_changed"),
 }
-# The same kind of page as another that is walked here.
-ALIKE = {"shippingorigin", "taxclass"}
+# The same kind of page as another that is walked here, and the operator's of all shops (tests/deployment).
+ALIKE = {"shippingorigin", "taxclass", "deployedshop"}
 
 
 @pytest.fixture
@@ -330,9 +330,9 @@ def test_every_button_of_the_admin_is_tested_here():
     }
     # The first asks which files, the second which fulfilment, the third asks a provider, the fourth makes several
     # entries, the fifth asks for a file: tests/orders, tests/payments, tests/documents and tests/pricing have them. The
-    # sixth is in test_owner_mails.py, the last four in tests/product_files.
+    # sixth is in test_owner_mails.py, the next four in tests/product_files, the last three in tests/deployment.
     others = {"allow_downloads", "cancel_fulfilment", "check_connection", "correct_invoice", "import_codes", "undo"}
-    others |= {"confirm", "decline", "map_columns", "undo_import"}
+    others |= {"confirm", "decline", "map_columns", "undo_import", "enter", "close_shop", "reopen_shop"}
     assert offered == {*BUTTONS, *others}
 
 

@@ -13,7 +13,7 @@ from tests.orders.factories import make_order, sale_line
 from tests.staff import admin_url, make_staff, open_desk
 
 # Shown on the pages of others.
-ELSEWHERE = {"catalogue.variant"}
+ELSEWHERE = {"catalogue.variant", "deployment.deployedshop"}
 
 
 def links_of(answer) -> set[str]:

@@ -23,6 +23,7 @@ MONEY, PERSONAL_DATA, IDENTITY = "money", "personal data", "identity"
 # What can move something, by the form or action behind a POST.
 MOVED = {
     MONEY: {
+        *("deployment_deployedshop_close_shop", "deployment_deployedshop_reopen_shop"),
         *("shops_shop_change", "documents_invoicesettings_change", "gift_cards_giftcard_add"),
         *(f"payments_provideraccount_{form}" for form in ("add", "change", "delete", "undo")),
         *(f"gift_cards_giftcard_{deed}" for deed in ("resend", "expiry", "disable", "enable")),
@@ -43,6 +44,7 @@ MOVED = {
         *("apps_scripttag_change", "apps_scripttag_allow", "apps_blockedscript_allow", "apps_extension_change"),
     },
     IDENTITY: {
+        *("deployment_deployedshop_add", "deployment_deployedshop_change"),
         *("shops_shop_ask_for_proof", "shops_shop_prove_sender"),
         *("shops_shop_close_doors", "customers_customer_send_password_reset"),
         *(f"shops_shopdomain_{form}" for form in ("add", "delete")),

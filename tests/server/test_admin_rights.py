@@ -14,6 +14,7 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, reverse
 
+from storefront.deployment.models import DeployedShop
 from storefront.installations.models import App
 from storefront.shops.models import Shop, StaffMember, User
 from storefront.shops.rights import TABLE, Right, rights_of
@@ -35,6 +36,7 @@ OTHERS: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
     "password_change_done": ((200, 405), (302, 302)),
     "jsi18n": ((200, 405), (302, 302)),
     "search": ((200, 200), (302, 302)),
+    "choose_shop": ((200, 405), (302, 302)),
     "switch_shop": ((405, 404), (302, 302)),
     # Its content is tested in test_choices_are_offered_to_those_who_see_the_rows.
     "autocomplete": ((403, 405), (302, 302)),
@@ -66,7 +68,10 @@ LEAVING = {
     "check_domain",
     "check_sender",
     "close",
+    "close_shop",
     "delete",
+    "enter",
+    "reopen_shop",
     "remove_view",
     "end_old_tokens",
     "end_sessions",
@@ -96,6 +101,8 @@ LEAVING = {
         *("disable", "enable", "expiry", "load_eu_rates"),
     )
 }
+# Pages that only the operator knows of: a 404 to others.
+OPERATORS = ("deployment_deployedshop",)
 ELSEWHERE = {
     # Of an import whose columns are mapped already.
     "catalogue_productimport_map_columns",
@@ -111,6 +118,7 @@ ELSEWHERE = {
 SAVED_EMPTY = {f"apps_{name}_change" for name in ("extension", "scripttag", "installation")}
 SAVED_EMPTY.add("payments_provideraccount_change")  # Of a provider without settings.
 SAVED_EMPTY.add("orders_order_change")  # Note and tags.
+SAVED_EMPTY.add("deployment_deployedshop_change")  # The deployment's quotas.
 # Actions on chosen rows have no URL of their own.
 CHOSEN = {name for page in admin.site._registry.values() for name in page.actions or ()}
 STANDARD = {
@@ -154,6 +162,8 @@ def page_of(page: str) -> Any:
 
 def row_of(page: str, shop: Shop) -> Any:
     model = page_of(page).model
+    if model is DeployedShop:
+        return DeployedShop.objects.get(pk=shop.pk)
     return install(shop).installation.app if model is App else ROWS[model](shop)
 
 
@@ -202,11 +212,13 @@ def test_each_role_may_what_the_table_says(shop, other_shop, page):
         url = reverse(f"admin:{name}", args=[row.pk] if names_row else [])
         _ask_as_nobody(url)
         for method, deed in (("get", reads), ("post", writes)):
-            if names_row and page != "apps_app":
+            # What belongs to no shop is another shop's owner's as much as this one's.
+            if names_row and page not in (*OPERATORS, "apps_app"):
                 # What nobody may do is refused before the row is looked up.
                 assert _ask(foreign, url, method)[0] == (404 if may(page, deed, "o") else 403), (method, url)
             for letter, caller in callers.items():
-                expected = _done(page, name, method, letter) if may(page, deed, letter) else 403
+                refused = 404 if page in OPERATORS and letter != "operator" else 403
+                expected = _done(page, name, method, letter) if may(page, deed, letter) else refused
                 assert _ask(caller, url, method)[0] == expected, (letter, method, url)
 
 

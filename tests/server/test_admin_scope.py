@@ -9,6 +9,7 @@ from django.urls import reverse
 from storefront.catalogue.models import Brand, BundleItem, Product
 from storefront.content.models import Looks
 from storefront.customers.models import CustomerGroup
+from storefront.deployment.models import DeployedShop
 from storefront.documents.models import InvoiceSettings
 from storefront.installations.models import App
 from storefront.orders.models import Order
@@ -21,8 +22,9 @@ from tests.staff import admin_url
 
 pytestmark = [pytest.mark.strict, pytest.mark.slow]
 
-# What belongs to no shop: the operator's, for merchants to look at (tests/apps/test_admin_apps.py).
-OF_NO_SHOP = {App}
+# What belongs to no shop: the operator's apps, for merchants to look at (tests/apps/test_admin_apps.py), and all
+# shops, for the operator alone (tests/deployment/test_operators_pages.py).
+OF_NO_SHOP = {App, DeployedShop}
 PAGES = pytest.mark.parametrize("model", ROWS, ids=lambda model: model.__name__)
 
 

@@ -7,6 +7,7 @@ from threading import Event, Thread
 import pytest
 from django.contrib.auth import get_user_model
 from django.db import connections, transaction
+from django.urls import reverse
 
 from storefront.catalogue import actions, stock
 from storefront.catalogue.models import Category, Product
@@ -175,15 +176,8 @@ def owner(shop):
 
 def test_a_save_in_the_admin_is_seen_immediately(shop, token, asked, owner):
     asked.ask("/products", token)
-    page = owner.get(f"/admin/shops/shop/{shop.pk}/change/")
-    form = page.context["adminform"].form
-    given = {
-        name: "" if (value := form.get_initial_for_field(field, name)) is None else value
-        for name, field in form.fields.items()
-    }
-    del given["is_active"]
-    answer = owner.post(f"/admin/shops/shop/{shop.pk}/change/", given)
-    assert (answer.status_code, Shop.objects.get(pk=shop.pk).is_active) == (302, False), answer.context["errors"]
+    owner.post(reverse("admin:deployment_deployedshop_close_shop", args=[shop.pk]), {"_form_submitted": "on"})
+    assert not Shop.objects.get(pk=shop.pk).is_active
     assert asked.ask("/products", token).status_code == 401
 
 

@@ -82,7 +82,7 @@ class TestWhatEachAnswers:
     def test_a_closed_shop_has_no_secure_pages(self, at, shop):
         shop.is_active = False
         shop.save()
-        assert at(SECURE).get(f"/{SHOP}/account/sign-in").status_code == 404
+        assert at(SECURE).get(f"/{SHOP}/account/sign-in").status_code == 410
 
     @pytest.mark.parametrize("host", [SHOP, ADMIN, SECURE, "elsewhere.example.com"])
     def test_the_api_never_looks_at_the_host(self, at, api, mug, host):

@@ -23,6 +23,7 @@ from django.http import QueryDict
 
 from storefront import audit
 from storefront.catalogue.schemas import ProductQuery, SingleQuery
+from storefront.deployment import load
 from storefront.kit import clock
 from storefront.kit.api.conditional import Revalidated
 from storefront.kit.callers import request_id
@@ -179,7 +180,9 @@ class Edge:
         id = request_id(environ, settings.TRUSTED_PROXIES)
         status, body = self._answer(environ, start, key, entry, [*quota, ("X-Request-Id", id)])
         line = (time.time(), id, environ["REQUEST_METHOD"], environ["PATH_INFO"], status)
-        access_log.buffer.add(*line, (time.monotonic() - started) * 1000, caller.shop, caller.name)
+        seconds = time.monotonic() - started
+        access_log.buffer.add(*line, seconds * 1000, caller.shop, caller.name)
+        load.count(caller.shop, seconds)
         with self.count_lock:
             self.hits += 1
         return body

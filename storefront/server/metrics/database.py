@@ -64,17 +64,21 @@ def read() -> Reading:
 def _quotas(now: datetime) -> dict[str, float]:
     unfinished = DBTaskResult.objects.filter(queue_name=FILES, status__in=UNFINISHED).order_by()
     products = Product.objects.filter(deleted_at=None).order_by()
+    limits = QuotaUse.objects.exclude(most=None).values_list("kind", "shop", "most")
+    own = {(kind, shop): most for kind, shop, most in limits}
     shares = {}
-    for kind, most in settings.QUOTAS.items():
-        if not most:
+    for kind, usual in settings.QUOTAS.items():
+        if not usual and all(kind != each for each, _ in own):
             continue
         if kind == "tasks":
-            counts = unfinished.values("args_kwargs__args__0").annotate(used=Count("pk"))
+            counts = unfinished.values_list("args_kwargs__args__0").annotate(Count("pk"))
         elif kind == "products":
-            counts = products.values("shop").annotate(used=Count("pk"))
+            counts = products.values_list("shop").annotate(Count("pk"))
         else:
-            counts = QuotaUse.objects.filter(kind=kind, since__gte=quotas.window_of(kind, now)).values("used")
-        shares[kind] = max((row["used"] for row in counts), default=0) / most
+            since = quotas.window_of(kind, now)
+            counts = QuotaUse.objects.filter(kind=kind, since__gte=since).values_list("shop", "used")
+        used = [(count, own.get((kind, shop), usual)) for shop, count in counts]
+        shares[kind] = max((count / most for count, most in used if most), default=0.0)
     return shares
 
 

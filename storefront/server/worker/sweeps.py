@@ -19,6 +19,8 @@ from storefront.catalogue.dated.turning import turn_due
 from storefront.catalogue.media.uploaded import delete_old_pictures
 from storefront.checkout.jobs import delete_abandoned_checkouts, report_abandoned_checkouts
 from storefront.checkout.link import delete_expired_links
+from storefront.deployment.counting import count_due_shops
+from storefront.deployment.load import delete_old_load
 from storefront.documents.jobs import issue_due_documents
 from storefront.exports.jobs import delete_old_exports, give_up_silent_exports
 from storefront.gift_cards.jobs import queue_due_cards
@@ -128,6 +130,8 @@ DATABASE_SWEEPS = [
     Sweep("search texts that an import left", timedelta(minutes=1), write_overdue, limit=10),
     Sweep("frequent words to count", timedelta(minutes=1), queue_due_counts),
     Sweep("cleaned texts", timedelta(hours=6), delete_old_cleaned_texts),
+    Sweep("figures of shops", timedelta(minutes=1), count_due_shops),
+    Sweep("load of shops", timedelta(hours=1), delete_old_load, limit=1000),
     Sweep("old audit entries", timedelta(hours=1), delete_old_entries),
     Sweep("task results", timedelta(hours=1), delete_old_task_results),
 ]

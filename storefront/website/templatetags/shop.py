@@ -122,7 +122,8 @@ def shows_shop(context: Context) -> bool:
     if not getattr(request, "shop", None):
         return False
     # An error before the session middleware has no session.
-    return not doors.is_closed(request.shop) or (hasattr(request, "session") and doors.is_let_in(request))
+    shop = request.shop
+    return (shop.is_active and not doors.is_closed(shop)) or (hasattr(request, "session") and doors.is_let_in(request))
 
 
 @register.inclusion_tag("website/navigation.html", takes_context=True)

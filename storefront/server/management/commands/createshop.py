@@ -1,9 +1,8 @@
 from argparse import ArgumentParser
 
-from storefront.content.actions import add_usual_pages
+from storefront.deployment.actions import open_shop
 from storefront.kit import clock
 from storefront.server.command import Command as Base
-from storefront.staff import actions
 from storefront.staff.doors import close_doors
 
 
@@ -29,7 +28,7 @@ class Command(Base):
 
     def handle(self, *, domain, name, base_url, currency, timezone, language, email, demo, closed, **_options) -> None:
         now = clock.now()
-        shop = actions.create_shop(
+        shop = open_shop(
             domain=domain,
             name=name,
             base_url=base_url,
@@ -41,7 +40,6 @@ class Command(Base):
             is_demo=demo,
             now=now,
         )
-        add_usual_pages(shop=shop, now=now)
         fields = ("id", "domain", "name", "base_url", "currency", "timezone", "language", "email")
         # The password is printed here, once.
         password = {"password": close_doors(shop=shop, now=now)} if closed else {}
