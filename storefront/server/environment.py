@@ -15,6 +15,7 @@ import environ
 from limits import RateLimitItem, parse_many
 
 from storefront.kit import callers
+from storefront.server.waits import IDLE, bounded
 
 _CONTACT = re.compile(r"mailto:[^\s@]+@[^\s@]+|https://[^\s/]+[^\s]*|tel:\+[0-9-]+")
 _METRICS_HOST = re.compile(r"[A-Za-z0-9.-]+|\[[0-9a-fA-F:.]+\]")
@@ -206,7 +207,7 @@ def database(directory: Path) -> dict[str, Any]:
         scheme_of("DATABASE_URL", url, "sqlite")
         return sqlite(environ.Env.db_url_config(url)["NAME"] or refuse("DATABASE_URL", "a file, sqlite:///path"))
     if not pgbouncer():
-        return postgresql("DATABASE_URL")
+        return unpooled_postgresql("DATABASE_URL")
     # The next transaction may run on another server connection, without the statements that were prepared on this one,
     # and PgBouncer refuses the start parameter `options`.
     return postgresql("DATABASE_URL", {"prepare_threshold": None, "options": ""}) | {
@@ -224,7 +225,7 @@ def direct_database() -> dict[str, Any] | None:
                 "DATABASE_DIRECT_URL",
                 "the PostgreSQL server's own URL, since STOREFRONT_PGBOUNCER is set: LISTEN and migrations need it",
             )
-        return postgresql("DATABASE_DIRECT_URL")
+        return unpooled_postgresql("DATABASE_DIRECT_URL")
     if text("DATABASE_DIRECT_URL"):
         refuse("STOREFRONT_PGBOUNCER", "1, since DATABASE_DIRECT_URL is set")
     return None
@@ -233,6 +234,13 @@ def direct_database() -> dict[str, Any] | None:
 def pgbouncer() -> bool:
     """Whether DATABASE_URL leads to a PgBouncer that pools transactions."""
     return boolean("STOREFRONT_PGBOUNCER")
+
+
+def unpooled_postgresql(name: str) -> dict[str, Any]:
+    """Django's settings for the PostgreSQL URL in this variable, with the deadline for idle transactions."""
+    found = postgresql(name)
+    found["OPTIONS"] = bounded(found["OPTIONS"], **{IDLE: number("STOREFRONT_IDLE_TRANSACTION_SECONDS", 60)})
+    return found
 
 
 def postgresql(name: str, changed_options: dict[str, Any] | None = None) -> dict[str, Any]:

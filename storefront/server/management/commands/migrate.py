@@ -6,6 +6,7 @@ from django.db import connections
 
 from storefront.kit.direct import make_direct
 from storefront.server.baseline import adopt_database
+from storefront.server.database_wait import wait_for_database
 from storefront.server.migrating import only_migration
 from storefront.server.migration_state import Executor
 
@@ -25,6 +26,9 @@ class Command(migrate.Command):
 
     def handle(self, *args: Any, **options: Any) -> None:
         connection = connections[options["database"]]
+        # A reload only asks whether a start would succeed now.
+        if not options["check_unapplied"]:
+            wait_for_database(connection)
         with only_migration(connection, self._say_waiting):
             adopt_database(connection)
             super().handle(*args, **options)
