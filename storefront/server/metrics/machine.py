@@ -33,6 +33,6 @@ class MachineFigures(Collector):
 def last_backup() -> float:
     """When STOREFRONT_BACKUP_MARKER was written last, in Unix seconds; 0 without such a file."""
     try:
-        return Path(settings.BACKUP_MARKER).stat().st_mtime
+        return Path(settings.BACKUP_MARKER or "").stat().st_mtime
     except OSError:
         return 0.0

@@ -20,7 +20,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _commit(self) -> None:
         """Commit. Drops a connection that ended meanwhile, so that nothing is sent on it again."""
         try:
-            super()._commit()
+            super()._commit()  # type: ignore[misc]
         except InternalError as error:
             if is_torn(error):
                 self.close()

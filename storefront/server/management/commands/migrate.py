@@ -22,13 +22,13 @@ class Command(migrate.Command):
     def execute(self, *args: Any, **options: Any) -> str | None:
         options.setdefault("stdout", sys.stderr)
         make_direct(connections[options["database"]])
+        # Before Django's checks, which ask the database. A reload only asks if a start would succeed now.
+        if not options["check_unapplied"]:
+            wait_for_database(connections[options["database"]])
         return super().execute(*args, **options)
 
     def handle(self, *args: Any, **options: Any) -> None:
         connection = connections[options["database"]]
-        # A reload only asks whether a start would succeed now.
-        if not options["check_unapplied"]:
-            wait_for_database(connection)
         with only_migration(connection, self._say_waiting):
             adopt_database(connection)
             super().handle(*args, **options)
