@@ -104,6 +104,20 @@ def metrics_address() -> tuple[str, int] | None:
     return host.strip("[]") or "127.0.0.1", int(port)
 
 
+def traces() -> bool:
+    """Whether OTEL_EXPORTER_OTLP_ENDPOINT, or that of traces alone, names where to export traces."""
+    names = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+    given = [name for name in names if text(name)]
+    if not given or boolean("OTEL_SDK_DISABLED"):
+        return False
+    for name in given:
+        scheme_of(name, text(name), "http", "https")
+    if not (find_spec("opentelemetry") and find_spec("opentelemetry.exporter.otlp.proto.http")):
+        refuse(given[0], "the packages of the extra otel (pip install 'storefront[otel]')")
+    one_of("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", "http/protobuf")
+    return True
+
+
 def security_contact() -> list[str]:
     """Where to report a vulnerability, from STOREFRONT_SECURITY_CONTACT; empty if it is not set."""
     given = [each.strip() for each in text("STOREFRONT_SECURITY_CONTACT").split(",") if each.strip()]

@@ -104,6 +104,8 @@ VIES_API = environment.web_address("STOREFRONT_VIES_API", "https://ec.europa.eu/
 VIES_SECONDS = environment.number("STOREFRONT_VIES_SECONDS", 6, smallest=1)
 # Where Prometheus reads the figures of this machine's processes (server/metrics/), as host and port; None: nowhere.
 METRICS = environment.metrics_address()
+# Whether traces are exported (server/tracing.py), by OpenTelemetry's own variables.
+TRACES = environment.traces()
 SECURITY_CONTACT = environment.security_contact()
 SESSION_ENGINE = "storefront.server.sessions"
 # Hosts of the admin, and of all shops' checkout, account and order pages. Without them, one host serves everything.
@@ -192,6 +194,9 @@ MIDDLEWARE = [
     "storefront.server.origins.FurtherDomains",
     "storefront.website.door.Door",
 ]
+
+if TRACES:
+    MIDDLEWARE.insert(2, "storefront.server.tracing.TracedRequests")
 
 TEMPLATES = [
     {

@@ -19,6 +19,7 @@ from django.db import connection
 
 from storefront.kit.queues import FILES, MAILS
 from storefront.pictures.fetching import Fetcher
+from storefront.server import tracing
 from storefront.server.worker.file_lane import FileLane
 from storefront.server.worker.heartbeat import BEAT_SECONDS, Heartbeat
 from storefront.server.worker.lanes import Lane, SweepLane, TaskLane
@@ -111,4 +112,6 @@ def run() -> None:
     connection.settings_dict["CONN_MAX_AGE"] = None
     worker = Worker()
     worker.stop_on_signals()
+    tracing.start()
     worker.run()
+    tracing.stop()
