@@ -32,10 +32,10 @@ from tests.shops.factories import make_shop, make_token
 shop = make_shop("shop.example.com")
 make_product(shop, slug="mug")
 app = install(shop, "read_orders")
-given = {"topic": "order.placed", "address": "RECEIVER/hidden-path?key=hidden-query", "now": clock.now()}
+given = {"topic": "order.placed", "address": "RECEIVER/zzpath?key=zzquery", "now": clock.now()}
 actions.register_webhook(shop=shop, installation_id=app.installation.pk, **given)
 actions.send_test(shop=shop, installation_id=app.installation.pk, key="order.placed", now=clock.now())
-send_notice.enqueue(shop.pk, "hidden@mail.example.com", "password_changed")
+send_notice.enqueue(shop.pk, "zzmail@mail.example.com", "password_changed")
 print(json.dumps([make_token(shop)]))
 """
 
@@ -95,7 +95,7 @@ def traced(migrated, directory: Path, **given: str) -> Iterator[Traced]:
 @pytest.mark.any_database
 def test_requests_tasks_webhooks_and_statements_are_traced_without_secrets(migrated, tmp_path):
     with traced(migrated, tmp_path) as shop:
-        asked = shop.ask("/api/v1/products/mug?q=hidden-search")
+        asked = shop.ask("/api/v1/products/mug?q=zzsearch")
         assert asked.status_code == 200
         request, attributes = shop.wait_for("GET api/v1/products/<id_or_slug>")
         assert attributes["http.response.status_code"] == 200
@@ -109,15 +109,15 @@ def test_requests_tasks_webhooks_and_statements_are_traced_without_secrets(migra
         link = "/cart/resume?cart=1&expires=9999999999&signature=" + "abcdef01" * 8
         shop.ask(link, Host="shop.example.com")
         shop.wait_for("GET cart/resume")
-        hook, attributes = shop.wait_for("webhook")
-        assert (attributes["server.address"], attributes["http.response.status_code"]) == ("127.0.0.1", 200)
+        hook, attributes = shop.wait_for("webhook", **{"http.response.status_code": 200})
+        assert attributes["server.address"] == "127.0.0.1"
         assert hook.kind == Span.SPAN_KIND_CLIENT
         task, _ = shop.wait_for("task send_notice")
         wait_until(
             lambda: [span for span, _ in shop.spans() if span.parent_span_id == task.span_id], what="its statements"
         )
         shop.spans()
-        for secret in (shop.token, "hidden", "abcdef01", "Bearer", "whsec_"):
+        for secret in (shop.token, "zz", "abcdef01", "Bearer", "whsec_"):
             assert secret.encode() not in shop.exported, secret
 
 
@@ -143,7 +143,7 @@ def test_a_collector_that_does_not_answer_delays_neither_requests_nor_the_end(mi
     with traced(migrated, tmp_path) as shop:
         shop.collector.hold()
         for _ in range(5):
-            assert shop.ask("/api/v1/cart").status_code in (404, 422)
+            assert shop.ask("/api/v1/cart").status_code == 200
         assert shop.collector.next().path == "/v1/traces"
         shop.served.process.terminate()
         assert shop.served.process.wait(15) == 0
@@ -152,9 +152,10 @@ def test_a_collector_that_does_not_answer_delays_neither_requests_nor_the_end(mi
 
 
 @pytest.mark.any_database
-def test_without_an_endpoint_nothing_of_opentelemetry_is_imported(tmp_path):
+def test_without_an_endpoint_nothing_that_traces_is_imported(tmp_path):
+    # redis imports metrics of OpenTelemetry by itself, where they are installed.
     script = "import storefront.server.wsgi, storefront.server.worker.worker, sys\n" + (
-        "print([name for name in sys.modules if name.startswith(('opentelemetry', 'google.protobuf'))])"
+        "print([name for name in sys.modules if name.startswith(('opentelemetry.sdk.trace', 'opentelemetry.exporter', 'google.'))])"
     )
     environment = clean_environment(STOREFRONT_DATA_DIR=str(tmp_path))
     done = subprocess.run(
