@@ -1,4 +1,4 @@
-"""Exports traces by OTLP over HTTP, where OTEL_EXPORTER_OTLP_ENDPOINT says: requests, tasks, webhooks and their SQL.
+"""Exports traces of requests, tasks, webhooks and their SQL by OTLP over HTTP, to OTEL_EXPORTER_OTLP_ENDPOINT.
 
 Each process exports its own, from a thread with a bounded queue: a collector that is slow or away costs spans, never a
 request. The spans are made here by hand. The instrumentations for Django and psycopg would record whole addresses, with
@@ -64,7 +64,7 @@ def stop() -> None:
     """Record no more spans, and wait FLUSH_SECONDS for the export of the last ones."""
     global _stop
     tracing.use(None)
-    # Its own time-out is half a minute.
+    # The time-out of `shutdown` is half a minute.
     thread = threading.Thread(target=_stop, name="traces", daemon=True)
     thread.start()
     thread.join(FLUSH_SECONDS)

@@ -221,7 +221,7 @@ def pause_after(began: float, pulse: float = POLL_SECONDS) -> float:
 
 async def deliver(session: aiohttp.ClientSession, message: Message) -> Outcome:
     """Make one attempt. Errors of any kind become an outcome."""
-    # Of the address the host alone: paths and queries of receivers may have secrets.
+    # Only the host: paths and queries of receivers may have secrets.
     host = urlsplit(message.address).hostname or ""
     with tracing.span("webhook", "client", server__address=host, storefront__delivery=message.delivery_id):
         outcome = await _attempt(session, message)

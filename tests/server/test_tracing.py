@@ -154,8 +154,10 @@ def test_a_collector_that_does_not_answer_delays_neither_requests_nor_the_end(mi
 @pytest.mark.any_database
 def test_without_an_endpoint_nothing_that_traces_is_imported(tmp_path):
     # redis imports metrics of OpenTelemetry by itself, where they are installed.
-    script = "import storefront.server.wsgi, storefront.server.worker.worker, sys\n" + (
-        "print([name for name in sys.modules if name.startswith(('opentelemetry.sdk.trace', 'opentelemetry.exporter', 'google.'))])"
+    heavy = ("opentelemetry.sdk.trace", "opentelemetry.exporter", "google.")
+    script = (
+        "import storefront.server.wsgi, storefront.server.worker.worker, sys\n"
+        f"print([name for name in sys.modules if name.startswith({heavy})])"
     )
     environment = clean_environment(STOREFRONT_DATA_DIR=str(tmp_path))
     done = subprocess.run(
