@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import psycopg
 import pytest
 import requests
 from prometheus_client.metrics import MetricWrapperBase
@@ -37,6 +38,8 @@ class Watched:
     port: int
     token: str
     directory: Path
+    # The database's own URL, past the relay; empty for SQLite.
+    database: str
     relay: Relay | None
 
     def figures(self) -> dict[tuple[str, tuple[str, ...]], float]:
@@ -97,7 +100,7 @@ def watched(migrated, tmp_path_factory) -> Iterator[Watched]:
             given = {"STOREFRONT_METRICS": str(port), "STOREFRONT_BACKUP_MARKER": str(directory / "backup.done")}
             with serving(environment | given, "--workers", "2") as served:
                 wait_until(lambda: is_listening(port), process=served.process, what="the figures")
-                yield Watched(served, port, token, directory, between)
+                yield Watched(served, port, token, directory, url.geturl(), between)
 
 
 def test_processes_listen_before_their_first_request(watched):
@@ -186,6 +189,16 @@ def test_what_waits_is_read_from_the_database(watched):
 def test_a_running_worker_is_counted(watched):
     wait_until(lambda: watched.figure("workers_live") == 1, what="the worker's heartbeat")
     assert watched.figure("feed_horizon_age_seconds") == 0
+
+
+def test_a_session_that_holds_up_the_change_feed_is_seen(watched):
+    if not watched.database:
+        pytest.skip("SQLite has no sessions that could be idle")
+    with psycopg.connect(watched.database) as other:
+        other.execute("SELECT pg_current_xact_id()")
+        wait_until(lambda: watched.figure("feed_horizon_age_seconds") > 1, what="the age of the idle transaction")
+        other.rollback()
+    wait_until(lambda: watched.figure("feed_horizon_age_seconds") == 0, what="its end")
 
 
 def test_the_machine_has_figures(watched):

@@ -20,6 +20,8 @@ from tests.receiver import Receiver, receiving
 from tests.server.programs import clean_environment, storefront, wait_until
 from tests.server.test_serve import Served, serving
 
+pytestmark = [pytest.mark.slow, pytest.mark.any_database]
+
 ROOT = Path(__file__).parents[2]
 SET_UP = """
 import json
@@ -91,8 +93,6 @@ def traced(migrated, directory: Path, **given: str) -> Iterator[Traced]:
             yield Traced(served, collector, token)
 
 
-@pytest.mark.slow
-@pytest.mark.any_database
 def test_requests_tasks_webhooks_and_statements_are_traced_without_secrets(migrated, tmp_path):
     with traced(migrated, tmp_path) as shop:
         asked = shop.ask("/api/v1/products/mug?q=zzsearch")
@@ -121,8 +121,6 @@ def test_requests_tasks_webhooks_and_statements_are_traced_without_secrets(migra
             assert secret.encode() not in shop.exported, secret
 
 
-@pytest.mark.slow
-@pytest.mark.any_database
 def test_a_trace_of_a_trusted_proxy_goes_on_and_that_of_a_stranger_does_not(migrated, tmp_path):
     begun = {"traceparent": f"00-{'ab' * 16}-{'cd' * 8}-01"}
     with traced(migrated, tmp_path) as shop:
@@ -137,8 +135,6 @@ def test_a_trace_of_a_trusted_proxy_goes_on_and_that_of_a_stranger_does_not(migr
         assert not span.parent_span_id
 
 
-@pytest.mark.slow
-@pytest.mark.any_database
 def test_a_collector_that_does_not_answer_delays_neither_requests_nor_the_end(migrated, tmp_path):
     with traced(migrated, tmp_path) as shop:
         shop.collector.hold()
@@ -151,7 +147,6 @@ def test_a_collector_that_does_not_answer_delays_neither_requests_nor_the_end(mi
         assert not shop.served.lines("child_killed")
 
 
-@pytest.mark.any_database
 def test_without_an_endpoint_nothing_that_traces_is_imported(tmp_path):
     # redis imports metrics of OpenTelemetry by itself, where they are installed.
     heavy = ("opentelemetry.sdk.trace", "opentelemetry.exporter", "google.")
@@ -172,7 +167,6 @@ def test_without_an_endpoint_nothing_that_traces_is_imported(tmp_path):
     assert (done.returncode, done.stdout.strip()) == (0, "[]"), done.stderr
 
 
-@pytest.mark.any_database
 @pytest.mark.parametrize(
     ("name", "value", "expected"),
     [
@@ -188,7 +182,6 @@ def test_what_cannot_be_exported_is_refused(tmp_path, name, value, expected):
     assert expected in done.stderr
 
 
-@pytest.mark.any_database
 def test_a_statement_has_no_values():
     statement = "SELECT *\n FROM t WHERE a = 'it''s hidden' AND b = %s AND c > 12.5 LIMIT 21"
     assert statement_without_values(statement) == "SELECT * FROM t WHERE a = ? AND b = %s AND c > ? LIMIT ?"
