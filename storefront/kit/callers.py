@@ -6,7 +6,7 @@ REMOTE_ADDR and the scheme are the client's, and the headers are gone.
 """
 
 import re
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from random import getrandbits
@@ -51,12 +51,16 @@ def request_id(meta: MutableMapping[str, Any], trusted: Networks) -> str:
     """The id that a trusted proxy gave the request in `X-Request-Id`, if it has the form of an id, else a new one. Call
     this before `resolve`, which replaces the proxy's address."""
     given = meta.get("HTTP_X_REQUEST_ID")
-    if given and _REQUEST_ID.fullmatch(given):
-        peer = as_address(meta.get("REMOTE_ADDR", ""))
-        if peer is not None and _is_in(peer, trusted):
-            return given
+    if given and _REQUEST_ID.fullmatch(given) and is_from_proxy(meta, trusted):
+        return given
     # Not a secret. The system's random bits would release the GIL for each request.
     return f"{getrandbits(128):032x}"
+
+
+def is_from_proxy(meta: Mapping[str, Any], trusted: Networks) -> bool:
+    """Returns True if a trusted proxy sent the request. Call this before `resolve`."""
+    peer = as_address(meta.get("REMOTE_ADDR", ""))
+    return peer is not None and _is_in(peer, trusted)
 
 
 def client_network(request: HttpRequest) -> str:

@@ -1,6 +1,7 @@
 """The metrics that a process counts itself, for Prometheus (`server/metrics/` serves those of all processes together).
 
-Every label has few values: a URL pattern, never a path; a refusal's code, never its text; no shop. The edge, whose
+Every label has few values: a URL pattern, never a path; a refusal's code, never its text. SHOP_SECONDS alone has shops,
+of which `server/metrics/shop_load.py` publishes the busiest. The edge, whose
 answers take microseconds, counts in integers of its own, which `server/metrics/publishing.py` copies here.
 """
 
@@ -11,6 +12,17 @@ REQUESTS = Histogram(
     "Seconds that requests took in Django, by method, URL pattern and status. The edge's answers are not among them.",
     ["method", "route", "status"],
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
+)
+SHOP_SECONDS = Counter(
+    "storefront_shop_request_seconds",
+    "Seconds that requests took in Django, by shop. Not published itself.",
+    ["shop"],
+)
+THREAD_WAITS = Histogram(
+    "storefront_thread_wait_seconds",
+    "Seconds that requests waited for a thread of their web process, by what the threads are for.",
+    ["threads"],
+    buckets=(0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10),
 )
 EDGE_ANSWERS = Counter(
     "storefront_edge_requests", "Catalogue reads that came from memory (hit) or from Django (miss).", ["result"]

@@ -16,6 +16,7 @@ from limits import RateLimitItem, parse_many
 
 from storefront.kit import callers
 from storefront.pods.ids import MAX_POD
+from storefront.server.waits import IDLE, bounded
 
 _CONTACT = re.compile(r"mailto:[^\s@]+@[^\s@]+|https://[^\s/]+[^\s]*|tel:\+[0-9-]+")
 _METRICS_HOST = re.compile(r"[A-Za-z0-9.-]+|\[[0-9a-fA-F:.]+\]")
@@ -112,6 +113,20 @@ def metrics_address() -> tuple[str, int] | None:
     if not is_port or (host and not _METRICS_HOST.fullmatch(host)):
         refuse("STOREFRONT_METRICS", "a port such as 9100, or an address and a port such as 10.0.0.5:9100")
     return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def traces() -> bool:
+    """Whether OTEL_EXPORTER_OTLP_ENDPOINT, or that of traces alone, names where to export traces."""
+    names = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+    given = [name for name in names if text(name)]
+    if not given or boolean("OTEL_SDK_DISABLED"):
+        return False
+    for name in given:
+        scheme_of(name, text(name), "http", "https")
+    if not (find_spec("opentelemetry") and find_spec("opentelemetry.exporter.otlp.proto.http")):
+        refuse(given[0], "the packages of the extra otel (pip install 'storefront[otel]')")
+    one_of("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf", "http/protobuf")
+    return True
 
 
 def security_contact() -> list[str]:
@@ -217,7 +232,7 @@ def database(directory: Path) -> dict[str, Any]:
         scheme_of("DATABASE_URL", url, "sqlite")
         return sqlite(environ.Env.db_url_config(url)["NAME"] or refuse("DATABASE_URL", "a file, sqlite:///path"))
     if not pgbouncer():
-        return postgresql("DATABASE_URL")
+        return unpooled_postgresql("DATABASE_URL")
     # The next transaction may run on another server connection, without the statements that were prepared on this one,
     # and PgBouncer refuses the start parameter `options`.
     return postgresql("DATABASE_URL", {"prepare_threshold": None, "options": ""}) | {
@@ -235,7 +250,7 @@ def direct_database() -> dict[str, Any] | None:
                 "DATABASE_DIRECT_URL",
                 "the PostgreSQL server's own URL, since STOREFRONT_PGBOUNCER is set: LISTEN and migrations need it",
             )
-        return postgresql("DATABASE_DIRECT_URL")
+        return unpooled_postgresql("DATABASE_DIRECT_URL")
     if text("DATABASE_DIRECT_URL"):
         refuse("STOREFRONT_PGBOUNCER", "1, since DATABASE_DIRECT_URL is set")
     return None
@@ -244,6 +259,13 @@ def direct_database() -> dict[str, Any] | None:
 def pgbouncer() -> bool:
     """Whether DATABASE_URL leads to a PgBouncer that pools transactions."""
     return boolean("STOREFRONT_PGBOUNCER")
+
+
+def unpooled_postgresql(name: str) -> dict[str, Any]:
+    """Django's settings for the PostgreSQL URL in this variable, with the deadline for idle transactions."""
+    found = postgresql(name)
+    found["OPTIONS"] = bounded(found["OPTIONS"], **{IDLE: number("STOREFRONT_IDLE_TRANSACTION_SECONDS", 60)})
+    return found
 
 
 def postgresql(name: str, changed_options: dict[str, Any] | None = None) -> dict[str, Any]:

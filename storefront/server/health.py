@@ -1,9 +1,14 @@
-"""`/livez` and `/readyz`, for supervisors and load balancers: on any host, before anything else, and in no log."""
+"""`/livez` and `/readyz`, for supervisors and load balancers: on any host, and before anything else.
+
+Probes are not logged. What is wrong is, once, and that all is well again.
+"""
 
 import os
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+import structlog
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 from django.db.migrations.loader import MigrationLoader
@@ -11,27 +16,61 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 
 from storefront.kit.middleware import Middleware
+from storefront.server import disk
+
+log = structlog.get_logger(__name__)
 
 LIVE, READY = "/livez", "/readyz"
 OK, AWAY, PENDING, READ_ONLY = "ok", "away", "pending", "read-only"
+# A process with these states alone can serve.
+DEGRADED = {OK, disk.LOW, disk.UNKNOWN}
 
 
 class Health(Middleware):
     """The outermost middleware."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        super().__init__(get_response)
+        # The state that was logged last.
+        self.logged: dict[str, str] = {}
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.path_info not in (LIVE, READY):
             return self.get_response(request)
         if request.method not in ("GET", "HEAD"):
             return HttpResponseNotAllowed(["GET", "HEAD"])
-        found = readiness() if request.path_info == READY else {"process": OK}
-        is_well = all(word == OK for word in found.values())
-        return JsonResponse(found, status=200 if is_well else 503, headers={"Cache-Control": "no-store"})
+        if request.path_info == LIVE:
+            return _answer({"process": OK}, can_serve=True)
+        found = readiness()
+        can_serve = DEGRADED.issuperset(found.values())
+        self._log_change(found, can_serve=can_serve)
+        return _answer(found, can_serve=can_serve)
+
+    def _log_change(self, found: dict[str, str], *, can_serve: bool) -> None:
+        """Log a state that differs from the last one. The first good one is no news."""
+        before, self.logged = self.logged, found
+        if before != found and set(found.values()) != {OK}:
+            log.warning("degraded" if can_serve else "not_ready", **found)
+        elif before and before != found:
+            log.info("ready_again")
+
+
+def _answer(found: dict[str, str], *, can_serve: bool) -> HttpResponse:
+    response = JsonResponse(found, status=200 if can_serve else 503, headers={"Cache-Control": "no-store"})
+    # Otherwise Django would log each 503 as an error.
+    response._has_been_logged = True  # type: ignore[attr-defined]
+    return response
 
 
 def readiness() -> dict[str, str]:
-    """Whether this process can serve: `ok`, or what is wrong, for the database, its migrations and the storage."""
-    found = {"database": OK, "migrations": OK, "storage": OK if _is_storage_writable() else READ_ONLY}
+    """Whether this process can serve: `ok`, or what is wrong, for the database, its migrations, the storage and
+    the disk. A disk that is `low` still serves."""
+    found = {
+        "database": OK,
+        "migrations": OK,
+        "storage": OK if _is_storage_writable() else READ_ONLY,
+        "disk": disk.state(),
+    }
     try:
         applied = MigrationRecorder(connection).applied_migrations()
     except (DatabaseError, InterfaceError):

@@ -12,3 +12,16 @@ class TaskLease(models.Model):
 
     def __str__(self) -> str:
         return f"{self.task} by {self.worker}"
+
+
+class WorkerHeartbeat(models.Model):
+    """A running worker, which writes this row every few seconds. A killed worker's row stays and grows old."""
+
+    id = models.CharField(max_length=32, primary_key=True)
+    host = models.CharField(max_length=255)
+    pid = models.PositiveIntegerField()
+    started_at = models.DateTimeField()
+    beat_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"worker {self.pid} on {self.host}"

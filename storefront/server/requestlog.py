@@ -8,7 +8,6 @@ order's id in a path is shortened, and the signature of a download's link is lef
 order, or gets the file, for a day.
 """
 
-import re
 import time
 
 import structlog
@@ -20,11 +19,10 @@ from storefront.kit import metrics
 from storefront.kit.middleware import Middleware
 from storefront.server.api import frame
 from storefront.server.edge import access_log
+from storefront.server.logs import path_without_secrets
 from storefront.shops.request import Request
 
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
-_ORDER = re.compile(r"(/orders/[0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
-_DOWNLOAD = re.compile(r"(/downloads/[0-9-]{0,60})[^/]*")
 
 
 class RequestLog(Middleware):
@@ -36,16 +34,19 @@ class RequestLog(Middleware):
         try:
             response = self.get_response(request)
             # Not `path_info`, which lacks the shop's segment at the secure host.
-            path, status = _without_secrets(request.path), response.status_code
+            path, status = path_without_secrets(request.path), response.status_code
             seconds = time.perf_counter() - started
             metrics.REQUESTS.labels(_method(method), _route(request), str(status)).observe(seconds)
+            who = structlog.contextvars.get_contextvars()
+            if shop := who.get("shop"):
+                metrics.SHOP_SECONDS.labels(shop).inc(seconds)
             milliseconds = round(seconds * 1000, 1)
             who = structlog.contextvars.get_contextvars()
             if "shop" in who:
                 load.count(who["shop"], seconds)
             if frame.is_api(request):
                 line = (time.time(), request.id, method, path, status, milliseconds)
-                access_log.write(*line, who.get("shop", ""), who.get("caller", ""))
+                access_log.write(*line, shop or "", who.get("caller", ""))
             else:
                 access_log.log.info("request", method=method, path=path, status=status, milliseconds=milliseconds)
             return response
@@ -62,9 +63,3 @@ def _route(request: Request) -> str:
 
 def _method(method: str) -> str:
     return method if method in METHODS else "other"
-
-
-def _without_secrets(path: str) -> str:
-    if "/downloads/" in path:
-        return _DOWNLOAD.sub(r"\1…", path)
-    return _ORDER.sub(r"\1…", path) if "/orders/" in path else path

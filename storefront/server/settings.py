@@ -18,6 +18,12 @@ DATABASE_DIRECT = environment.direct_database()
 # Seconds that a statement of a web process may take on PostgreSQL, and may wait for a lock; 0: no limit.
 STATEMENT_SECONDS = environment.number("STOREFRONT_STATEMENT_SECONDS", 30)
 LOCK_SECONDS = environment.number("STOREFRONT_LOCK_SECONDS", 10)
+# Seconds that a program waits at its start for a database that is away.
+DATABASE_WAIT_SECONDS = environment.number("STOREFRONT_DATABASE_WAIT_SECONDS", 60)
+# Bytes of free disk below which `/readyz` and the figures warn.
+DISK_LOW_BYTES = environment.number("STOREFRONT_DISK_LOW_BYTES", 1024**3)
+# The file that is written after each backup, whose age the figures have; None: unknown.
+BACKUP_MARKER = environment.text("STOREFRONT_BACKUP_MARKER") or None
 # Days for which events, their deliveries and delivery attempts are kept.
 EVENT_DAYS = environment.number("STOREFRONT_EVENT_DAYS", 90, smallest=1)
 # Minutes after which a checkout without an order is reported as abandoned.
@@ -100,6 +106,8 @@ VIES_API = environment.web_address("STOREFRONT_VIES_API", "https://ec.europa.eu/
 VIES_SECONDS = environment.number("STOREFRONT_VIES_SECONDS", 6, smallest=1)
 # Where Prometheus reads the figures of this machine's processes (server/metrics/), as host and port; None: nowhere.
 METRICS = environment.metrics_address()
+# Whether traces are exported (server/tracing.py), by OpenTelemetry's own variables.
+TRACES = environment.traces()
 SECURITY_CONTACT = environment.security_contact()
 SESSION_ENGINE = "storefront.server.sessions"
 # Hosts of the admin, and of all shops' checkout, account and order pages. Without them, one host serves everything.
@@ -191,6 +199,9 @@ MIDDLEWARE = [
     "storefront.website.closed.ClosedShop",
     "storefront.website.door.Door",
 ]
+
+if TRACES:
+    MIDDLEWARE.insert(2, "storefront.server.tracing.TracedRequests")
 
 TEMPLATES = [
     {

@@ -1,20 +1,25 @@
-"""Deadlines for the database statements of web processes, so that a visitor never waits for ever, and a stalled
-statement never holds a thread that others need.
+"""Deadlines for the database statements and transactions of our processes.
 
-The worker, commands and migrations have none: an import or a new index may take long.
+A visitor never waits for ever, and a stalled statement never holds a thread that others need: statements of web
+processes, and their waits for locks, have deadlines. The worker, commands and migrations have none: an import or a new
+index may take long.
+
+No process of ours keeps a transaction open in which nothing happens: all connections to PostgreSQL end such a session.
+It would hold its locks, and the change feed of all shops, which ends before the oldest running transaction.
 """
 
 from typing import Any
 
 from django.conf import settings
 
+IDLE = "idle_in_transaction_session_timeout"
 
-def bounded(options: dict[str, Any], *, statement_seconds: int, lock_seconds: int) -> dict[str, Any]:
-    """PostgreSQL connection options with these deadlines for a statement and for waiting for a lock; 0: none. What
-    the options set themselves stays."""
-    deadlines = {"statement_timeout": statement_seconds, "lock_timeout": lock_seconds}
+
+def bounded(options: dict[str, Any], **seconds: int) -> dict[str, Any]:
+    """PostgreSQL connection options with these of the server's time-outs, such as `lock_timeout=10`; 0: none. What the
+    options set themselves stays."""
     given = options.get("options", "")
-    added = [f"-c {name}={seconds}s" for name, seconds in deadlines.items() if name not in given]
+    added = [f"-c {name}={value}s" for name, value in seconds.items() if name not in given]
     return options | {"options": " ".join([given, *added]).strip()}
 
 
@@ -25,6 +30,6 @@ def bound_web_process() -> None:
     if database["ENGINE"].endswith("postgresql") and settings.DATABASE_DIRECT is None:
         database["OPTIONS"] = bounded(
             database["OPTIONS"],
-            statement_seconds=settings.STATEMENT_SECONDS,
-            lock_seconds=settings.LOCK_SECONDS,
+            statement_timeout=settings.STATEMENT_SECONDS,
+            lock_timeout=settings.LOCK_SECONDS,
         )

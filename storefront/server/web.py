@@ -125,11 +125,16 @@ def _run_web_process(listening: socket.socket, target: str, threads: int, on_rea
     two steps: it accepts no more connections, and DRAIN_SECONDS later it ends the open ones."""
     application = import_string(target)
     # Needs Django set up, which importing the application does.
+    from storefront.server import tracing
+    from storefront.server.edge import listening as changes
     from storefront.server.gate.gate import Gate
     from storefront.server.metrics.publishing import Publisher
 
     if settings.METRICS:
         Publisher(application).start()
+    # From the start, so that a process that hears nothing is known before its first request.
+    changes.start()
+    tracing.start()
     loop, stopping = asyncio.new_event_loop(), WorkerSignal()
     gate = Gate(application, loop, threads=threads, body_seconds=settings.BODY_SECONDS, on_ready=on_ready)
     stopping.add_cb(lambda: loop.call_soon_threadsafe(loop.stop))
@@ -162,6 +167,7 @@ def _run_web_process(listening: socket.socket, target: str, threads: int, on_rea
         fcntl.flock(os.open(tempfile.tempdir, os.O_RDONLY), fcntl.LOCK_SH)
         worker.serve_str(Scheduler(loop, gate.accept_request), loop, stopping)
         loop.run_forever()
+    tracing.stop()
 
 
 def stop_accepting(listening: socket.socket) -> None:

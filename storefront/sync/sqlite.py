@@ -16,6 +16,11 @@ AFTER = "c.xact = 0 AND c.id > %(id)s"
 BETWEEN = f"{AFTER} AND c.id <= %(last_id)s"
 
 
+def oldest_running() -> tuple[int, float] | None:
+    """None: no transaction can hold up a feed, since one at a time writes."""
+    return None
+
+
 def own_transaction() -> int | None:
     """The transaction that this connection is in. None: no other writes meanwhile."""
     return None

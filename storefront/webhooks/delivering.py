@@ -24,12 +24,13 @@ from datetime import datetime
 from itertools import count
 from threading import Event
 from typing import Any
+from urllib.parse import urlsplit
 
 import aiohttp
 import structlog
 from django.db import InterfaceError, OperationalError, connections
 
-from storefront.kit import clock, outbound
+from storefront.kit import clock, outbound, tracing
 from storefront.webhooks import claiming, signing
 from storefront.webhooks.concurrency import CallLimiter
 from storefront.webhooks.dispatch import dispatch
@@ -220,6 +221,18 @@ def pause_after(began: float, pulse: float = POLL_SECONDS) -> float:
 
 async def deliver(session: aiohttp.ClientSession, message: Message) -> Outcome:
     """Make one attempt. Errors of any kind become an outcome."""
+    # Only the host: paths and queries of receivers may have secrets.
+    host = urlsplit(message.address).hostname or ""
+    with tracing.span("webhook", "client", server__address=host, storefront__delivery=message.delivery_id):
+        outcome = await _attempt(session, message)
+        if outcome.status is None:
+            tracing.annotate(error__type="unreachable")
+        else:
+            tracing.annotate(http__response__status_code=outcome.status)
+        return outcome
+
+
+async def _attempt(session: aiohttp.ClientSession, message: Message) -> Outcome:
     now, began = clock.now(), time.monotonic()
 
     def outcome(**result: Any) -> Outcome:

@@ -7,15 +7,19 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import psycopg
 
 from tests.faults.deployment import Deployment
+from tests.server.bouncers import find_program, pooled
 from tests.server.programs import wait_until
 
 # Seconds for which a fault that is healed lasts.
 LASTS = 4.0
+# Seconds for which a restarted database is away.
+RESTART_SECONDS = 1.0
 # Seconds after which the remains of a killed supervisor are killed, where they hold the port.
 ORPHANS_SECONDS = 6
 
@@ -122,6 +126,35 @@ def restart_database(shop: Deployment) -> float:
     return time.monotonic()
 
 
+def restart_database_slowly(shop: Deployment) -> float:
+    """As `systemctl restart postgresql` does, which takes a second."""
+    assert shop.cluster
+    assert shop.cluster.process
+    shop.cluster.process.send_signal(signal.SIGINT)
+    shop.cluster.process.wait(30)
+    time.sleep(RESTART_SECONDS)
+    shop.cluster.start()
+    return time.monotonic()
+
+
+@contextmanager
+def behind_pgbouncer(shop: Deployment, login_retry: int) -> Iterator[None]:
+    """Run the programs behind a PgBouncer that pools transactions, and at the end without it."""
+    assert shop.cluster
+    before = shop.web.environment
+    with pooled(shop.cluster.url, shop.directory, default_pool_size=20, server_login_retry=login_retry) as url:
+        direct = {"STOREFRONT_PGBOUNCER": "1", "DATABASE_DIRECT_URL": shop.cluster.url}
+        try:
+            restart_with(shop, before | direct | {"DATABASE_URL": url})
+            yield
+        finally:
+            restart_with(shop, before)
+
+
+def no_pgbouncer(shop: Deployment) -> str:
+    return only("PostgreSQL")(shop) or ("" if find_program() else "pgbouncer is not installed")
+
+
 def stall_database(shop: Deployment) -> float:
     assert shop.relay
     shop.relay.stall()
@@ -225,6 +258,18 @@ FAULTS = [
     Fault("All programs are killed, and started again", kill_all),
     Fault("The database is killed, and started again after 4 s", kill_database, only("PostgreSQL")),
     Fault("The database is restarted", restart_database, only("PostgreSQL")),
+    Fault(
+        "The database is restarted behind PgBouncer",
+        restart_database_slowly,
+        no_pgbouncer,
+        partial(behind_pgbouncer, login_retry=1),
+    ),
+    Fault(
+        "The same with PgBouncer's default, `server_login_retry = 15`",
+        restart_database_slowly,
+        no_pgbouncer,
+        partial(behind_pgbouncer, login_retry=15),
+    ),
     Fault("The database stalls for 4 s", stall_database, only("PostgreSQL")),
     Fault("The database is read-only for 4 s", read_only_database, only("PostgreSQL")),
     Fault("Another program holds the write lock for 4 s", hold_write_lock, only("SQLite")),

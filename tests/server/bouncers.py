@@ -13,10 +13,14 @@ import pytest
 from tests.server.programs import free_port, is_listening, wait_until
 
 
+def find_program() -> str | None:
+    return shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
+
+
 @contextmanager
-def pooled(url: str, directory: Path, **given: str) -> Iterator[str]:
+def pooled(url: str, directory: Path, **given: str | int) -> Iterator[str]:
     """The URL at which PgBouncer has this database. Skips the test where PgBouncer is not installed."""
-    program = shutil.which("pgbouncer", path=f"{os.environ['PATH']}:/usr/sbin")
+    program = find_program()
     if not program:
         pytest.skip("PgBouncer is not installed (on Debian: apt-get install pgbouncer)")
     server, port = urlsplit(url), free_port()
@@ -32,6 +36,8 @@ def pooled(url: str, directory: Path, **given: str) -> Iterator[str]:
         "default_pool_size": 6,
         # Each transaction on another connection, if there are several: the worst case for what outlasts one.
         "server_round_robin": 1,
+        # As deploy/pgbouncer.ini has it.
+        "server_login_retry": 1,
         **given,
     }
     lines = "\n".join(f"{name} = {value}" for name, value in settings.items())

@@ -1,4 +1,4 @@
-"""The service's own paths, and two whose handler has a defect."""
+"""The service's own paths, and some whose handler has a defect."""
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
@@ -10,4 +10,9 @@ def broken(request: HttpRequest) -> HttpResponse:
     raise ZeroDivisionError("the secret inside")
 
 
-urlpatterns = [path("api/v1/broken", broken), path("broken-page", broken), *real]
+urlpatterns = [
+    path("api/v1/broken", broken),
+    path("broken-page", broken),
+    path("orders/<uuid:id>/broken", lambda request, id: broken(request)),
+    *real,
+]

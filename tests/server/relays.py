@@ -4,16 +4,22 @@ comes through."""
 import selectors
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 CHUNK = 64 * 1024
 
 
 class Relay:
-    def __init__(self, host: str, port: int) -> None:
-        self.target = (host, port)
-        self.listener = socket.create_server(("127.0.0.1", 0))
+    """`answer` may answer what a caller sends instead of the server; the connection then ends. Without an answer, it is
+    passed on. `at` is the port where the relay listens; 0 for any."""
+
+    def __init__(
+        self, host: str, port: int, *, at: int = 0, answer: Callable[[bytes], bytes] = lambda _chunk: b""
+    ) -> None:
+        self.target, self.answer = (host, port), answer
+        self.listener = socket.create_server(("127.0.0.1", at))
         self.port = self.listener.getsockname()[1]
         self.is_open = threading.Event()
         self.is_open.set()
@@ -52,12 +58,15 @@ class Relay:
                         chunk = key.fileobj.recv(CHUNK)  # type: ignore[union-attr]
                         if not chunk:
                             return
+                        if key.fileobj is caller and (answer := self.answer(chunk)):
+                            caller.sendall(answer)
+                            return
                         key.data.sendall(chunk)
 
 
 @contextmanager
-def relay(host: str, port: int) -> Iterator[Relay]:
-    found = Relay(host, port)
+def relay(host: str, port: int, **given: Any) -> Iterator[Relay]:
+    found = Relay(host, port, **given)
     try:
         yield found
     finally:

@@ -89,6 +89,7 @@ def test_a_broken_page_logs_a_traceback_with_the_request_id_and_no_query(written
     assert answer.status_code == 500
     defect, request = [json.loads(line) for line in text.getvalue().splitlines()]
     assert "ZeroDivisionError" in defect["exception"]
+    assert (defect["event"], defect["path"]) == ("Internal Server Error", "/broken-page")
     assert request["event"] == "request"
     assert {defect["request_id"], request["request_id"]} == {answer["X-Request-Id"]}
     assert "a" * 9 not in text.getvalue()
@@ -124,6 +125,17 @@ def test_order_ids_are_shortened(written, client, shop, before, rest):
     shown = [json.loads(line)["path"] for line in text.getvalue().splitlines() if '"request"' in line]
     assert shown == [f"{before}/orders/{each}…{rest}" for each in (id[:8], id[:8].upper())]
     assert id[9:18] not in text.getvalue().lower()
+
+
+def test_the_path_of_a_broken_page_is_without_secrets(written, settings, client, db):
+    settings.ROOT_URLCONF = "tests.server.broken_urls"
+    client.raise_request_exception = False
+    text = written()
+    id = "1a2b3c4d-5e6f-4a1b-8c2d-3e4f5a6b7c8d"
+    assert client.get(f"/orders/{id}/broken").status_code == 500
+    defect, _ = [json.loads(line) for line in text.getvalue().splitlines()]
+    assert (defect["event"], defect["path"]) == ("Internal Server Error", f"/orders/{id[:8]}…/broken")
+    assert id[9:18] not in defect["event"] + defect["path"]
 
 
 def test_signatures_of_downloads_are_left_out(written, client, shop):

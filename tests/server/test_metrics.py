@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import time
 import urllib.request
@@ -12,12 +13,16 @@ from itertools import count
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import psycopg
 import pytest
 import requests
+from prometheus_client.metrics import MetricWrapperBase
 from prometheus_client.parser import text_string_to_metric_families
 
+from storefront.kit import metrics
 from storefront.server.metrics.directory import is_running
 from tests.databases import database
+from tests.deploy.monitoring import MONITORING, used_figures
 from tests.server.programs import free_port, is_listening, running, storefront, wait_until
 from tests.server.relays import Relay, relay
 from tests.server.test_serve import Served, serving
@@ -32,6 +37,9 @@ class Watched:
     served: Served
     port: int
     token: str
+    directory: Path
+    # The database's own URL, past the relay; empty for SQLite.
+    database: str
     relay: Relay | None
 
     def figures(self) -> dict[tuple[str, tuple[str, ...]], float]:
@@ -41,6 +49,15 @@ class Watched:
             samples = [sample for family in families for sample in family.samples]
         return {(each.name, tuple(value for _, value in sorted(each.labels.items()))): each.value for each in samples}
 
+    def labels(self) -> dict[str, set[str]]:
+        """The names of the labels of each figure that is published now."""
+        found: dict[str, set[str]] = {}
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=60) as answer:
+            for family in text_string_to_metric_families(answer.read().decode()):
+                for sample in family.samples:
+                    found.setdefault(sample.name, set()).update(sample.labels)
+        return found
+
     def figure(self, name: str, *labels: str) -> float | None:
         return self.figures().get((f"storefront_{name}", labels))
 
@@ -49,6 +66,17 @@ class Watched:
         headers = {"Authorization": f"Bearer {self.token}", "Connection": "close"}
         url = f"http://127.0.0.1:{self.served.port}{path}"
         return requests.request(method, url, headers=headers, json=body or None, timeout=15)
+
+
+def declared_figures() -> dict[str, set[str]]:
+    """The figures that processes count, with their labels."""
+    found = {}
+    for each in vars(metrics).values():
+        if isinstance(each, MetricWrapperBase) and each is not metrics.SHOP_SECONDS:
+            (family,) = each.describe()
+            endings = {"counter": ["_total"], "histogram": ["_bucket", "_sum", "_count"]}.get(family.type, [""])
+            found |= {family.name + ending: set(each._labelnames) for ending in endings}
+    return found
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +97,17 @@ def watched(migrated, tmp_path_factory) -> Iterator[Watched]:
             if between:
                 at = url.netloc.rpartition("@")[0]
                 environment |= {"DATABASE_URL": url._replace(netloc=f"{at}@127.0.0.1:{between.port}").geturl()}
-            with serving(environment | {"STOREFRONT_METRICS": str(port)}, "--workers", "2") as served:
+            given = {"STOREFRONT_METRICS": str(port), "STOREFRONT_BACKUP_MARKER": str(directory / "backup.done")}
+            with serving(environment | given, "--workers", "2") as served:
                 wait_until(lambda: is_listening(port), process=served.process, what="the figures")
-                yield Watched(served, port, token, between)
+                yield Watched(served, port, token, directory, url.geturl(), between)
+
+
+def test_processes_listen_before_their_first_request(watched):
+    """Otherwise the alert on silent listeners would fire after each start."""
+    wait_until(lambda: watched.figure("web_processes") == 2, what="both processes")
+    wait_until(lambda: watched.figure("listeners_connected") == 2, what="both listeners")
+    assert not [labels for name, labels in watched.figures() if name == "storefront_request_seconds_count"]
 
 
 def test_requests_are_counted_by_url_pattern_whichever_process_answers(watched):
@@ -81,7 +117,8 @@ def test_requests_are_counted_by_url_pattern_whichever_process_answers(watched):
 
     def both_have_counted() -> bool:
         watched.ask(f"/api/v1/products/none-{next(numbers)}")
-        return len(list(directory_of(watched).glob("histogram_*"))) == 2
+        files = directory_of(watched).glob("histogram_*")
+        return sum(b"storefront_request_seconds" in file.read_bytes() for file in files) == 2
 
     # The kernel chooses which process answers.
     wait_until(both_have_counted, what="answers of both processes")
@@ -97,9 +134,7 @@ def directory_of(watched: Watched) -> Path:
 
 
 def test_the_edge_counts_its_answers(watched):
-    # A process listens from its first call on.
-    watched.ask("/api/v1/products/mug")
-    wait_until(lambda: watched.figure("listeners_connected") in (1, 2), what="a listener")
+    wait_until(lambda: watched.figure("listeners_connected") == 2, what="both listeners")
     before = watched.figure("edge_requests_total", "hit") or 0
     for _ in range(30):
         assert watched.ask("/api/v1/products/mug").status_code == 200
@@ -149,6 +184,61 @@ def test_what_waits_is_read_from_the_database(watched):
         assert found["storefront_queue_size", (queue,)] == 0
         assert found["storefront_queue_age_seconds", (queue,)] == 0
     assert found["storefront_deliveries", ("dead",)] == 0
+
+
+def test_a_running_worker_is_counted(watched):
+    wait_until(lambda: watched.figure("workers_live") == 1, what="the worker's heartbeat")
+    assert watched.figure("feed_horizon_age_seconds") == 0
+
+
+def test_a_session_that_holds_up_the_change_feed_is_seen(watched):
+    if not watched.database:
+        pytest.skip("SQLite has no sessions that could be idle")
+    with psycopg.connect(watched.database) as other:
+        other.execute("SELECT pg_current_xact_id()")
+        wait_until(lambda: watched.figure("feed_horizon_age_seconds") > 1, what="the age of the idle transaction")
+        other.rollback()
+    wait_until(lambda: watched.figure("feed_horizon_age_seconds") == 0, what="its end")
+
+
+def test_the_machine_has_figures(watched):
+    found = watched.figures()
+    room = os.statvfs(watched.directory)
+    assert found["storefront_disk_size_bytes", ("data",)] == room.f_blocks * room.f_frsize
+    assert 0 < found["storefront_disk_free_bytes", ("data",)] < room.f_blocks * room.f_frsize
+    marker = watched.directory / "backup.done"
+    assert found["storefront_backup_timestamp_seconds", ()] == 0
+    marker.touch()
+    assert watched.figure("backup_timestamp_seconds") == marker.stat().st_mtime
+
+
+def test_the_load_of_a_shop_is_measured(watched):
+    watched.ask("/api/v1/products/mug?no-cache=1")
+    watched.ask("/api/v1/cart", "POST", product_id=1, qty=99)
+    wait_until(lambda: (watched.figure("shop_load", "shop.example.com") or 0) > 0, what="the load")
+    assert watched.figure("shop_load", "other") == 0
+    assert not [name for name, _ in watched.figures() if name.startswith("storefront_shop_request")]
+
+
+def test_alerts_and_dashboard_use_figures_that_exist(watched):
+    # The figures that wait for an occasion, such as a lost delivery, are declared by the processes that count them.
+    watched.ask("/readyz")
+    known = declared_figures()
+    for name, labels in watched.labels().items():
+        known.setdefault(name, set()).update(labels)
+    found = used_figures()
+    assert len(found) > 20
+    for place, name, labels in found:
+        assert name in known, f"{place}: nothing publishes {name}"
+        assert labels <= known[name] | {"instance", "job", "le"}, f"{place}: {name} has no {labels - known[name]}"
+    assert watched.figure("thread_wait_seconds_count", "web") is not None
+    assert watched.figure("deliveries", "dead") is not None
+
+
+def test_each_figure_is_documented(watched):
+    page = (MONITORING.parents[1] / "docs/operations.md").read_text()
+    bare = {re.sub("_(bucket|sum|count|created)$", "", name) for name in declared_figures() | watched.labels()}
+    assert [name for name in sorted(bare) if name.startswith("storefront_") and f"`{name}`" not in page] == []
 
 
 def test_a_scrape_answers_while_the_database_does_not(watched):

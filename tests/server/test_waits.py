@@ -17,7 +17,7 @@ SHOW = """
 from storefront.server import wsgi
 from django.db import connection
 with connection.cursor() as cursor:
-    for name in ("statement_timeout", "lock_timeout"):
+    for name in ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout"):
         cursor.execute(f"SHOW {name}")
         print(cursor.fetchone()[0])
 parameters = connection.connection.info.get_parameters()
@@ -30,11 +30,11 @@ on_postgresql = pytest.mark.skipif(
 
 
 def test_deadlines_are_added_to_what_the_options_set():
-    assert bounded({"options": "-c jit=off"}, statement_seconds=30, lock_seconds=0) == {
+    assert bounded({"options": "-c jit=off"}, statement_timeout=30, lock_timeout=0) == {
         "options": "-c jit=off -c statement_timeout=30s -c lock_timeout=0s"
     }
     own = {"options": "-c statement_timeout=5s"}
-    assert bounded(own, statement_seconds=30, lock_seconds=10) == {
+    assert bounded(own, statement_timeout=30, lock_timeout=10) == {
         "options": "-c statement_timeout=5s -c lock_timeout=10s"
     }
 
@@ -44,7 +44,7 @@ def test_deadlines_are_added_to_what_the_options_set():
 def test_a_statement_that_takes_too_long_is_a_database_that_is_away():
     # Not from the pool, and without the deadlines of these tests' own web process.
     own = direct_copy(connections["default"])
-    options = bounded(own.settings_dict["OPTIONS"] | {"options": ""}, statement_seconds=1, lock_seconds=1)
+    options = bounded(own.settings_dict["OPTIONS"] | {"options": ""}, statement_timeout=1, lock_timeout=1)
     own.settings_dict = {**own.settings_dict, "OPTIONS": options}
     try:
         with own.cursor() as cursor, pytest.raises(OperationalError, match="statement timeout") as raised:
@@ -71,4 +71,4 @@ def test_a_web_process_has_the_deadlines_of_its_settings(tmp_path):
             check=False,
         )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["30s", "7s", "20000", "10"]
+    assert done.stdout.split() == ["30s", "7s", "1min", "20000", "10"]

@@ -8,6 +8,8 @@ from queue import SimpleQueue
 
 import structlog
 
+from storefront.kit import metrics
+
 log = structlog.get_logger(__name__)
 
 # Requests that may wait for each thread, and seconds after which a waiting request is rejected.
@@ -21,6 +23,7 @@ class ThreadPool:
     """A fixed number of threads."""
 
     def __init__(self, name: str, size: int) -> None:
+        self.waits = metrics.THREAD_WAITS.labels(name)
         self.waiting: deque[Waiting] = deque()
         # One turn for each waiting job. A thread whose turn finds no job, since it was rejected, waits for the next.
         self.turns: SimpleQueue[None] = SimpleQueue()
@@ -57,8 +60,10 @@ class ThreadPool:
                 deadline, job, reject = self.waiting.popleft()
             except IndexError:
                 continue
+            late = time.monotonic() - deadline
+            self.waits.observe(max(MAX_WAIT_SECONDS + late, 0.0))
             try:
-                (job if time.monotonic() <= deadline else reject)()
+                (job if late <= 0 else reject)()
             except BaseException as error:
                 log.error("request_lost", exc_info=error)
             # Release what the job refers to before waiting for the next one.

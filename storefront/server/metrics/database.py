@@ -19,9 +19,12 @@ from storefront.catalogue.models import Product
 from storefront.kit import clock
 from storefront.kit.queues import FILES
 from storefront.pictures.models import PictureFetch, PictureRequest
+from storefront.server.metrics.horizon import Horizon
+from storefront.server.worker.heartbeat import live_workers
 from storefront.shops import quotas
 from storefront.shops.models import QuotaUse
 from storefront.shops.task_quota import UNFINISHED
+from storefront.sync.dialect import dialect
 from storefront.webhooks.models import Delivery, Event
 
 log = structlog.get_logger(__name__)
@@ -30,6 +33,7 @@ log = structlog.get_logger(__name__)
 FRESH_SECONDS, DEADLINE_SECONDS = 5.0, 2.0
 # States of deliveries that partial indexes count. `storefront_deliveries_ended_total` counts the others.
 COUNTED_STATES = (Delivery.Status.PENDING, Delivery.Status.HELD)
+HORIZON = Horizon()
 _ROWS, _PICTURES = Count("pk"), Sum("pictures", default=0)
 
 
@@ -41,6 +45,9 @@ class Reading:
     queues: dict[str, tuple[int, float]]
     deliveries: dict[str, int]
     quotas: dict[str, float]
+    # Seconds for which the oldest running transaction has kept the change feed from going on; and running workers.
+    horizon_age: float
+    workers: int
 
 
 def read() -> Reading:
@@ -58,7 +65,13 @@ def read() -> Reading:
     states = Delivery.objects.filter(status__in=COUNTED_STATES).order_by().values_list("status")
     deliveries = dict.fromkeys(COUNTED_STATES, 0) | dict(states.annotate(Count("pk")))
     deliveries[Delivery.Status.DEAD] = Delivery.objects.filter(status=Delivery.Status.DEAD).count()
-    return Reading(queues, {str(state): count for state, count in deliveries.items()}, _quotas(now))
+    return Reading(
+        queues,
+        {str(state): count for state, count in deliveries.items()},
+        _quotas(now),
+        HORIZON.age(dialect.oldest_running()),
+        live_workers(now),
+    )
 
 
 def _quotas(now: datetime) -> dict[str, float]:
@@ -129,6 +142,9 @@ class DatabaseFigures(Collector):
         for quota, share in reading.quotas.items():
             used.add_metric([quota], share)
         yield from (size, age, states, used)
+        horizon = "Seconds for which the oldest running transaction has held up the change feed of all shops."
+        yield GaugeMetricFamily("storefront_feed_horizon_age_seconds", horizon, reading.horizon_age)
+        yield GaugeMetricFamily("storefront_workers_live", "Workers that run, of all machines.", reading.workers)
 
     def reading(self) -> Reading | None:
         """A reading that is FRESH_SECONDS old at most; None if there is none within DEADLINE_SECONDS."""

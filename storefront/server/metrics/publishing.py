@@ -23,7 +23,7 @@ class Publisher(threading.Thread):
         heard_at = metrics.HEARD_AT.labels("web")
         while True:
             self.publish()
-            # The first request starts the listener.
+            # The listener may not have connected yet.
             heard_at.set(listening.heard_at() or time.time())
             time.sleep(PAUSE_SECONDS)
 

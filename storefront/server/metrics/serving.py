@@ -20,6 +20,8 @@ from prometheus_client.registry import Collector
 
 from storefront.server.metrics.database import DatabaseFigures
 from storefront.server.metrics.directory import VARIABLE, is_running
+from storefront.server.metrics.machine import MachineFigures
+from storefront.server.metrics.shop_load import ShopLoad
 from storefront.server.waits import bound_web_process
 
 log = structlog.get_logger(__name__)
@@ -43,6 +45,9 @@ class ProcessFigures(Collector):
     def __init__(self, directory: str) -> None:
         self.directory = directory
         self.lock = threading.Lock()
+        self.load = ShopLoad()
+        # The load is counted from now on.
+        self.collect()
 
     def collect(self) -> Iterable[Metric]:
         # A concurrent scrape must find the files of an ended process before or after their removal.
@@ -52,7 +57,7 @@ class ProcessFigures(Collector):
                     mark_process_dead(int(found[1]), self.directory)
             # A process that starts makes each of its files empty, and sizes it at once: the library cannot read that.
             files = [file.path for file in os.scandir(self.directory) if file.stat().st_size]
-            return MultiProcessCollector.merge(files)
+            return list(self.load.replace(MultiProcessCollector.merge(files)))
 
 
 def run_process(host: str, port: int) -> None:
@@ -66,6 +71,7 @@ def run(host: str, port: int) -> None:
     registry = CollectorRegistry()
     registry.register(ProcessFigures(os.environ[VARIABLE]))
     registry.register(DatabaseFigures())
+    registry.register(MachineFigures())
     with _listen(host, port) as server:
         server.set_app(make_wsgi_app(registry))
         server.serve_forever()

@@ -25,6 +25,7 @@ from storefront.exports import jobs as exports
 from storefront.kit.queues import FILES
 from storefront.privacy import jobs as privacy
 from storefront.product_files import jobs as product_files
+from storefront.server import tracing
 from storefront.server.worker.tasks import Interrupted, Tasks
 
 # The modules of the tasks that run here.
@@ -42,7 +43,9 @@ def run(task_id: str, worker_id: str) -> None:
     bound_memory()
     tasks = Tasks([FILES])
     tasks.worker_id = worker_id
+    tracing.start()
     tasks.run_task(DBTaskResult.objects.get(pk=task_id))
+    tracing.stop()
 
 
 def bound_memory() -> None:

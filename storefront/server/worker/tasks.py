@@ -16,7 +16,7 @@ from django_tasks_db.management.commands.db_worker import Worker as TaskRunner
 from django_tasks_db.models import DBTaskResult
 
 from storefront import audit
-from storefront.kit import clock, metrics
+from storefront.kit import clock, metrics, tracing
 from storefront.server.models import TaskLease
 
 log = structlog.get_logger(__name__)
@@ -57,8 +57,14 @@ class Tasks(TaskRunner):
         worker = audit.acting(audit.Actor(audit.Kind.WORKER), place=socket.gethostname())
         self.running_row = db_task_result
         try:
-            with lease_task(db_task_result.pk, self.worker_id), worker:
+            name = db_task_result.task_path.rpartition(".")[2]
+            span = tracing.span(
+                f"task {name}", "consumer", storefront__task=name, storefront__task_id=str(db_task_result.pk)
+            )
+            with lease_task(db_task_result.pk, self.worker_id), worker, span:
                 super().run_task(db_task_result)
+                if db_task_result.status == TaskResultStatus.FAILED:
+                    tracing.annotate(error__type=db_task_result.exception_class_path or "failed")
         finally:
             self.running_row = None
         outcome = db_task_result.status.lower()

@@ -10,6 +10,7 @@ import asyncio
 import signal
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from threading import Event, Thread
 from types import FrameType
 
@@ -18,9 +19,11 @@ from django.db import connection
 
 from storefront.kit.queues import FILES, MAILS
 from storefront.pictures.fetching import Fetcher
+from storefront.server import tracing
 from storefront.server.worker.file_lane import FileLane
+from storefront.server.worker.heartbeat import BEAT_SECONDS, Heartbeat
 from storefront.server.worker.lanes import Lane, SweepLane, TaskLane
-from storefront.server.worker.sweeps import DATABASE_SWEEPS, PAYMENT_SWEEPS
+from storefront.server.worker.sweeps import DATABASE_SWEEPS, PAYMENT_SWEEPS, Sweep
 from storefront.webhooks.delivering import Deliverer
 
 log = structlog.get_logger(__name__)
@@ -63,6 +66,7 @@ class Worker:
     """All threads of a worker. `stop` may be called from a signal handler."""
 
     def __init__(self) -> None:
+        heartbeat = Sweep("heartbeat", timedelta(seconds=BEAT_SECONDS), Heartbeat().beat)
         self.threads: list[Lane | LoopThread] = [
             LoopThread("deliveries", Deliverer),
             LoopThread("pictures", Fetcher),
@@ -70,7 +74,7 @@ class Worker:
             FileLane("files"),
             TaskLane("tasks", excluded=[MAILS, FILES]),
             SweepLane("payments", PAYMENT_SWEEPS),
-            SweepLane("sweeps", DATABASE_SWEEPS),
+            SweepLane("sweeps", [heartbeat, *DATABASE_SWEEPS]),
         ]
         self.stopping = Event()
 
@@ -108,4 +112,6 @@ def run() -> None:
     connection.settings_dict["CONN_MAX_AGE"] = None
     worker = Worker()
     worker.stop_on_signals()
+    tracing.start()
     worker.run()
+    tracing.stop()

@@ -8,6 +8,7 @@ from storefront.kit.dialect import IS_POSTGRESQL
 from storefront.kit.direct import make_direct
 from storefront.pods import own
 from storefront.server.baseline import adopt_database
+from storefront.server.database_wait import wait_for_database
 from storefront.server.migrating import only_migration
 from storefront.server.migration_state import Executor
 
@@ -23,6 +24,9 @@ class Command(migrate.Command):
     def execute(self, *args: Any, **options: Any) -> str | None:
         options.setdefault("stdout", sys.stderr)
         make_direct(connections[options["database"]])
+        # Before Django's checks, which ask the database. A reload only asks if a start would succeed now.
+        if not options["check_unapplied"]:
+            wait_for_database(connections[options["database"]])
         return super().execute(*args, **options)
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -4,12 +4,13 @@ from functools import partial
 
 from django.conf import settings
 from django.contrib.admin import autodiscover
-from django.db import connections
+from django.db import connection, connections
 
 from storefront.apps import rendering
 from storefront.server import readiness, reloading, sealed, supervisor, web
 from storefront.server.command import Command as Base
 from storefront.server.command import Failed
+from storefront.server.database_wait import wait_for_database
 from storefront.server.metrics import directory, serving
 from storefront.server.worker import worker
 
@@ -50,6 +51,7 @@ class Command(Base):
         readiness.restrict_data_permissions()
         # The web processes, which start as copies of this one, share the admin's modules.
         autodiscover()
+        wait_for_database(connection)
         readiness.require_migrated_database()
         readiness.require_buckets()
         readiness.raise_descriptor_limit()

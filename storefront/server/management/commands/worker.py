@@ -1,5 +1,8 @@
+from django.db import connection
+
 from storefront.server import readiness, sealed
 from storefront.server.command import Command as Base
+from storefront.server.database_wait import wait_for_database
 from storefront.server.metrics import directory, serving
 from storefront.server.worker import worker
 
@@ -8,6 +11,7 @@ class Command(Base):
     help = "Run only the background worker: queued tasks and clean-up of expired data."
 
     def handle(self, **_options) -> None:
+        wait_for_database(connection)
         readiness.require_migrated_database()
         readiness.require_buckets()
         sealed.warn_of_unreadable()
