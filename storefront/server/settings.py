@@ -98,6 +98,8 @@ VIES_API = environment.web_address("STOREFRONT_VIES_API", "https://ec.europa.eu/
 VIES_SECONDS = environment.number("STOREFRONT_VIES_SECONDS", 6, smallest=1)
 # Where Prometheus reads the figures of this machine's processes (server/metrics/), as host and port; None: nowhere.
 METRICS = environment.metrics_address()
+# The file that a backup touches when it has succeeded (deploy/backup); empty: none is known.
+BACKUP_MARKER = environment.text("STOREFRONT_BACKUP_MARKER")
 SECURITY_CONTACT = environment.security_contact()
 SESSION_ENGINE = "storefront.server.sessions"
 # Hosts of the admin, and of all shops' checkout, account and order pages. Without them, one host serves everything.
