@@ -16,6 +16,8 @@ DATABASE_DIRECT = environment.direct_database()
 # Seconds that a statement of a web process may take on PostgreSQL, and may wait for a lock; 0: no limit.
 STATEMENT_SECONDS = environment.number("STOREFRONT_STATEMENT_SECONDS", 30)
 LOCK_SECONDS = environment.number("STOREFRONT_LOCK_SECONDS", 10)
+# The file that is written after each backup; None: unknown.
+BACKUP_MARKER = environment.text("STOREFRONT_BACKUP_MARKER") or None
 # Days for which events, their deliveries and delivery attempts are kept.
 EVENT_DAYS = environment.number("STOREFRONT_EVENT_DAYS", 90, smallest=1)
 # Minutes after which a checkout without an order is reported as abandoned.
@@ -98,8 +100,6 @@ VIES_API = environment.web_address("STOREFRONT_VIES_API", "https://ec.europa.eu/
 VIES_SECONDS = environment.number("STOREFRONT_VIES_SECONDS", 6, smallest=1)
 # Where Prometheus reads the figures of this machine's processes (server/metrics/), as host and port; None: nowhere.
 METRICS = environment.metrics_address()
-# The file that a backup touches when it has succeeded (deploy/backup); empty: none is known.
-BACKUP_MARKER = environment.text("STOREFRONT_BACKUP_MARKER")
 SECURITY_CONTACT = environment.security_contact()
 SESSION_ENGINE = "storefront.server.sessions"
 # Hosts of the admin, and of all shops' checkout, account and order pages. Without them, one host serves everything.

@@ -1,4 +1,5 @@
 from collections.abc import Iterator
+from contextlib import suppress
 from smtplib import SMTPException, SMTPResponseException
 
 from django.conf import settings
@@ -33,15 +34,17 @@ def look(*, mail_to: str | None) -> Iterator[Finding]:
 
 def _taken(mail_to: str | None) -> Finding:
     server = f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}"
+    connection = get_connection(timeout=STEP_SECONDS)
     try:
-        connection = get_connection(timeout=STEP_SECONDS)
         connection.open()
         if mail_to:
-            letter = mail.message(shop=None, to=mail_to, subject=SUBJECT, text=TEXT)
-            connection.send_messages([letter])
-        connection.close()
+            connection.send_messages([mail.message(shop=None, to=mail_to, subject=SUBJECT, text=TEXT)])
     except (OSError, SMTPException) as error:
         return Finding(CHECK, State.MISSING, f"The mail server {server} {refusal_of(error)}.", "Correct EMAIL_URL.")
+    finally:
+        # Also after a refusal, after which it stays open.
+        with suppress(OSError, SMTPException):
+            connection.close()
     if mail_to:
         return Finding(CHECK, State.OK, f"The mail server took a test mail to {mail_to}. See whether it arrives.")
     return Finding(CHECK, State.OK, "The mail server answers. --mail-to ADDRESS sends a test mail.")

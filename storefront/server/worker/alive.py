@@ -12,7 +12,7 @@ from django.conf import settings
 NAME = "worker-alive"
 
 
-def beat(*, now: datetime, limit: int) -> int:
+def touch_file(*, now: datetime, limit: int) -> int:
     """Touch the file. Returns 0, as a sweep that has found nothing to clear."""
     path = Path(settings.DATA_DIR, NAME)
     path.touch(mode=0o600)
