@@ -55,7 +55,7 @@ def test_compose_runs_two_of_each_and_migrates_first():
 def test_a_unit_is_valid_and_hardened(unit, tmp_path):
     # The command is not where the unit says, unless this machine runs the service.
     own = tmp_path / unit.name
-    own.write_text(unit.read_text().replace("/srv/storefront/.venv/bin", str(Path(sys.executable).parent)))
+    own.write_text(unit.read_text().replace("/srv/storefront/.venv/bin", str(Path(sys.executable).parent)).replace("/srv/storefront/deploy", str(ROOT / "deploy")))
     checked = run(ANALYZE, "verify", own)
     assert (checked.returncode, checked.stderr) == (0, "")
     graded = run(ANALYZE, "security", "--offline=yes", f"--threshold={MAX_EXPOSURE * 10:.0f}", own)

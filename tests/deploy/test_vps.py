@@ -1,0 +1,108 @@
+"""docs/vps.md, followed to the letter on a bare Debian, ends with a shop that sells, and nothing missing.
+
+Stand-ins, since one machine without internet has no more: Caddy's own certificates, `systemctl.py`, a mail server of
+the tests, and /etc/hosts as the DNS.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.deploy.machines import Machine, missing_tools
+
+ROOT = Path(__file__).parents[2]
+NAMES = "shop.example.com admin.example.com secure.example.com"
+MAILBOX = """
+import json, sys
+from tests.mailbox import open_mailbox
+with open_mailbox() as mailbox:
+    print(mailbox.port, flush=True)
+    for _ in sys.stdin:
+        print(json.dumps([[str(mail["To"]), mail.get_body(("plain",)).get_content()] for mail in mailbox.messages]), flush=True)
+"""
+
+pytestmark = [
+    pytest.mark.any_database,
+    pytest.mark.proof,
+    pytest.mark.timeout(1500),
+    pytest.mark.skipif(bool(missing_tools()), reason=f"missing here: {', '.join(missing_tools())}"),
+]
+
+
+def blocks() -> list[str]:
+    return re.findall(r"```sh\n(.*?)```", (ROOT / "docs/vps.md").read_text(), re.DOTALL)
+
+
+@contextmanager
+def mail_server(machine: Machine) -> Iterator[subprocess.Popen[str]]:
+    command = ["nsenter", f"--target={machine.inside}", "--net", sys.executable, "-c", MAILBOX]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        yield server
+        server.kill()
+
+
+def mails(server: subprocess.Popen[str]) -> list[list[str]]:
+    assert server.stdin
+    assert server.stdout
+    server.stdin.write("\n")
+    server.stdin.flush()
+    return json.loads(server.stdout.readline())
+
+
+@pytest.fixture
+def machine(tmp_path) -> Iterator[Machine]:
+    machine = Machine(tmp_path / "debian")
+    machine.install("bookworm")
+    subprocess.run([sys.executable, ROOT / "bin/dist.py", "--to", tmp_path], check=True, timeout=300)
+    shutil.copy(next(tmp_path.glob("*.tar.gz")), machine.root / "root")
+    shutil.copy(ROOT / "tests/deploy/systemctl.py", machine.root / "usr/local/bin/systemctl")
+    (machine.root / "usr/local/bin/systemctl").chmod(0o755)
+    with (machine.root / "etc/hosts").open("a") as hosts:
+        hosts.write(f"127.0.0.1 localhost {NAMES}\n")
+    yield machine
+    shutil.rmtree(machine.root, ignore_errors=True)
+
+
+def test_the_page_leads_from_a_bare_debian_to_a_shop(machine):
+    names, packages, settings, start, shop, backups, doctor = blocks()
+    machine.run(names + packages, seconds=900)
+    with machine.booted(), mail_server(machine) as server:
+        assert server.stdout
+        names += f"export MAIL=smtp://127.0.0.1:{server.stdout.readline().strip()}\n"
+        machine.run("service postgresql start", seconds=60)
+        machine.run(names + settings, seconds=240)
+        machine.run(names + start, seconds=60)
+        # What browsers have for Let's Encrypt.
+        authority = "/var/lib/caddy/.local/share/caddy/pki/authorities/local/root.crt"
+        machine.run(
+            f"timeout 60 bash -c 'until [ -s {authority} ]; do sleep 0.2; done'; cat {authority} >> /etc/ssl/certs/ca-certificates.crt",
+            seconds=70,
+        )
+        assert '"domain":"shop.example.com"' in machine.run(names + shop, seconds=60)
+        said = machine.run(names + backups, seconds=240)
+        assert "Everything agrees." in said
+        assert "can be restored" in said
+        machine.run(
+            "timeout 60 bash -c 'until (exec 3<>/dev/tcp/127.0.0.1/8000) 2> /dev/null; do sleep 0.2; done'", seconds=70
+        )
+        said = machine.run(names + doctor, seconds=120)
+        print(said)
+        assert "missing" not in said
+        assert "warning" not in said
+        assert "3 of 3 hosts lead here." in said
+        received = dict(mails(server))
+        assert set(received) == {"you@example.com"}
+        page = "import urllib.request as u; print(u.urlopen('https://shop.example.com/').read().decode())"
+        assert "Corner shop" in machine.run(f'python3 -c "{page}"', seconds=60)
+        # As typed by somebody else, the settings are read from their file, and not by the shell.
+        assert "0.2.0" in machine.run(
+            "cd /root; storefront shell --no-imports -c 'from importlib.metadata import version; print(version(\"storefront\"))'",
+            seconds=60,
+        )
