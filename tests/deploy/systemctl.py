@@ -61,8 +61,8 @@ def start(name: str, unit: dict[str, list[str]]) -> None:
     if unit.get("AmbientCapabilities"):
         command += ["--inh-caps=+net_bind_service", "--ambient-caps=+net_bind_service"]
     command += ["--", *shlex.split(with_own_certificates(unit["ExecStart"][-1]))]
-    log = open(f"/var/log/{name}.log", "ab")
-    process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True, cwd="/")
+    with Path(f"/var/log/{name}.log").open("ab") as log:
+        process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True, cwd="/")
     if unit.get("Type", [""])[-1] == "oneshot":
         if process.wait():
             sys.exit(Path(f"/var/log/{name}.log").read_text()[-2000:])
@@ -74,7 +74,7 @@ def start(name: str, unit: dict[str, list[str]]) -> None:
 
 
 def with_own_certificates(command: str) -> str:
-    """Caddy's command, with certificates of its own instead of those of Let's Encrypt, who cannot reach this machine."""
+    """Caddy's command, with certificates of its own instead of Let's Encrypt's, which cannot reach this machine."""
     if "/caddy " not in command:
         return command
     changed = Path("/run/stand-in/Caddyfile")

@@ -1,4 +1,4 @@
-"""deploy/bin/storefront-backup makes backups that deploy/bin/storefront-restore-check restores, or fails and says why."""
+"""storefront-backup makes backups that storefront-restore-check restores, or fails and says why."""
 
 import fcntl
 import os
