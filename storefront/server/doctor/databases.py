@@ -1,3 +1,4 @@
+import sqlite3
 from collections.abc import Iterator
 
 from django.core.checks import Tags, run_checks
@@ -21,7 +22,7 @@ def look() -> Iterator[Finding]:
             yield Finding(CHECK, State.MISSING, f"{name} is too old.", f"Use PostgreSQL {oldest} or newer.")
             return
     else:
-        name = f"SQLite {connection.Database.sqlite_version}"
+        name = f"SQLite {sqlite3.sqlite_version}"
     if pending := count_pending_migrations():
         yield Finding(CHECK, State.MISSING, f"{pending} migrations wait.", "Run storefront migrate.")
         return
