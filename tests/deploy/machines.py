@@ -17,10 +17,11 @@ _PACKAGE_SETTINGS = (
     "/etc/pip.conf",
     "/etc/xdg/pip",
     "/root/.config/pip",
-    "/etc/ssl/certs/ca-certificates.crt",
     "/etc/apt/apt.conf.d/99artifact-registry",
 )
-_PACKAGE_VARIABLES = ("PIP_", "UV_", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "http_proxy", "https_proxy", "no_proxy")
+_PACKAGE_VARIABLES = ("PIP_", "UV_", "http_proxy", "https_proxy", "no_proxy")
+_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+_OWN_CERTIFICATES = "/root/certificates.pem"
 
 
 def missing_tools() -> list[str]:
@@ -39,6 +40,11 @@ class Machine:
             command, env={**os.environ, "PATH": _PATH}, capture_output=True, text=True, timeout=600, check=False
         )
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+        self.prepare()
+
+    def prepare(self) -> None:
+        if _CERTIFICATES.exists():
+            shutil.copy(_CERTIFICATES, self.root / _OWN_CERTIFICATES.lstrip("/"))
         for path in map(Path, _PACKAGE_SETTINGS):
             target = self.root / path.relative_to("/")
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -66,8 +72,10 @@ class Machine:
                 f"--mount-proc={self.root}/proc",
                 *chroot,
             ]
-        packages = {name: value for name, value in os.environ.items() if name.startswith(_PACKAGE_VARIABLES)}
-        environment = {"HOME": "/root", "DEBIAN_FRONTEND": "noninteractive", "LANG": "C.UTF-8", **packages, **variables}
+        environment = {"HOME": "/root", "DEBIAN_FRONTEND": "noninteractive", "LANG": "C.UTF-8", **variables}
+        if not self.inside:
+            environment |= {name: value for name, value in os.environ.items() if name.startswith(_PACKAGE_VARIABLES)}
+            environment |= dict.fromkeys(("PIP_CERT", "SSL_CERT_FILE"), _OWN_CERTIFICATES)
         started = ["env", "-i", f"PATH={_PATH}", *(f"{name}={value}" for name, value in environment.items())]
         # The path of the chroot comes last, since its programs are looked up in it.
         command[-5:] = ["env", f"PATH={_IN_CHROOT}", *command[-5:]]
@@ -98,7 +106,7 @@ class Machine:
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline:
             assert holder.poll() is None, "no namespaces can be made here"
-            with suppress(OSError, ValueError):
+            with suppress(OSError, IndexError):
                 pid = int(Path(f"/proc/{holder.pid}/task/{holder.pid}/children").read_text().split()[0])
                 if Path(f"/proc/{pid}/comm").read_text() == "sleep\n":
                     return pid

@@ -71,12 +71,19 @@ def machine(tmp_path) -> Iterator[Machine]:
 
 
 def test_the_page_leads_from_a_bare_debian_to_a_shop(machine):
-    names, packages, settings, start, shop, backups, doctor = blocks()
+    names, packages, *steps = blocks()
     machine.run(names + packages, seconds=900)
+    follow(machine, names, *steps)
+
+
+def follow(machine: Machine, names: str, settings: str, start: str, shop: str, backups: str, doctor: str) -> None:
+    """What the page says after the installation, on a machine that has booted."""
     with machine.booted(), mail_server(machine) as server:
         assert server.stdout
         names += f"export MAIL=smtp://127.0.0.1:{server.stdout.readline().strip()}\n"
-        machine.run("service postgresql start", seconds=60)
+        # The package chose another port if the machine that runs this test has a PostgreSQL.
+        port = "sed -i 's/^port = .*/port = 5432/' /etc/postgresql/*/main/postgresql.conf"
+        machine.run(f"{port}; service postgresql start", seconds=60)
         machine.run(names + settings, seconds=240)
         machine.run(names + start, seconds=60)
         # What browsers have for Let's Encrypt.
@@ -88,7 +95,10 @@ def test_the_page_leads_from_a_bare_debian_to_a_shop(machine):
         assert "can be restored" in restored
         machine.run(until("(exec 3<>/dev/tcp/127.0.0.1/8000) 2> /dev/null"), seconds=70)
         findings = machine.run(names + doctor, seconds=120)
-        assert {line.split()[0] for line in findings.splitlines()} == {"ok"}, findings
+        outcomes = {tuple(line.split()[:2]) for line in findings.splitlines()}
+        # The stand-in's certificates last for half a day.
+        assert {each for each in outcomes if each[0] != "ok"} == {("warning", "certificate")}, findings
+        assert len(outcomes) == 10, findings
         assert "3 of 3 hosts lead here." in findings
         subjects = mails(server)
         assert [each.partition(": ")[0] for each in subjects] == ["you@example.com"] * 2, subjects
