@@ -61,6 +61,13 @@ class Backups:
 
 
 @pytest.fixture
+def empty(tmp_path) -> Backups:
+    """A deployment without a database, for what is refused before one is looked at."""
+    (tmp_path / "backups").mkdir()
+    return Backups({"STOREFRONT_DATA_DIR": str(tmp_path), "DATABASE_URL": ""}, tmp_path / "backups")
+
+
+@pytest.fixture
 def backups(deployment, tmp_path) -> Backups:
     made = storefront("createshop", *SHOP, **deployment)
     assert made.returncode == 0, made.stderr
@@ -103,54 +110,52 @@ def test_files_that_did_not_change_are_stored_once_and_old_backups_go(backups):
     assert (second / "media/mug.webp").samefile(renamed / "media/mug.webp")
 
 
-def test_an_empty_url_without_a_database_is_an_error(backups, tmp_path):
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    done = backups.back_up(DATABASE_URL="", STOREFRONT_DATA_DIR=str(empty))
+def test_an_empty_url_without_a_database_is_an_error(empty):
+    done = empty.back_up()
     assert done.returncode == 1
     assert "DATABASE_URL is empty, and there is no SQLite database" in done.stderr
-    assert (backups.made(), backups.marker.exists(), (backups.folder / ".part").exists()) == ([], False, False)
+    assert (empty.made(), empty.marker.exists(), (empty.folder / ".part").exists()) == ([], False, False)
 
 
 @pytest.mark.parametrize(
     "url",
     ["postgres://nobody@127.0.0.1:9/storefront", "sqlite:////nowhere/storefront.sqlite3", "mysql://localhost/x"],
 )
-def test_a_backup_that_fails_leaves_no_marker_and_removes_no_old_one(backups, url):
+def test_a_backup_that_fails_leaves_no_marker_and_removes_no_old_one(empty, url):
     old = time.time() - 15 * 86400
-    earlier = backups.folder / "storefront-20200101T000000Z.dump"
+    earlier = empty.folder / "storefront-20200101T000000Z.dump"
     earlier.write_text("old")
     os.utime(earlier, (old, old))
-    done = backups.back_up(DATABASE_URL=url)
+    done = empty.back_up(DATABASE_URL=url)
     assert done.returncode != 0
     assert done.stderr
-    assert (backups.made(), backups.marker.exists(), (backups.folder / ".part").exists()) == ([earlier], False, False)
+    assert (empty.made(), empty.marker.exists(), (empty.folder / ".part").exists()) == ([earlier], False, False)
 
 
-def test_a_database_of_something_else_is_no_backup(backups, tmp_path):
+def test_a_database_of_something_else_is_no_backup(empty, tmp_path):
     other = tmp_path / "other.sqlite3"
     with closing(sqlite3.connect(other)) as file:
         file.execute("CREATE TABLE birds (name)")
-    done = backups.back_up(DATABASE_URL=f"sqlite:///{other}")
+    done = empty.back_up(DATABASE_URL=f"sqlite:///{other}")
     assert done.returncode == 1
     assert "is not the database of a shop" in done.stderr
-    assert not backups.marker.exists()
+    assert not empty.marker.exists()
 
 
-def test_two_backups_at_once_are_one(backups):
-    with (backups.folder / ".lock").open("w") as lock:
+def test_two_backups_at_once_are_one(empty):
+    with (empty.folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        done = backups.back_up()
+        done = empty.back_up()
     assert (done.returncode, "another backup is running" in done.stderr) == (1, True)
 
 
 @pytest.mark.parametrize("changed", [{"STOREFRONT_BACKUP_MARKER": ""}, {"STOREFRONT_BACKUP_MARKER": "backup.done"}])
-def test_a_marker_is_needed(backups, changed):
-    assert "must be a file's absolute path" in backups.back_up(**changed).stderr
+def test_a_marker_is_needed(empty, changed):
+    assert "must be a file's absolute path" in empty.back_up(**changed).stderr
 
 
-def test_a_number_of_days_is_needed(backups):
-    assert backups.back_up("0").returncode == 1
+def test_a_number_of_days_is_needed(empty):
+    assert empty.back_up("0").returncode == 1
 
 
 def test_a_damaged_backup_is_not_taken_for_a_good_one(backups):
