@@ -13,12 +13,16 @@ RUN uv sync --frozen --no-dev --no-editable
 
 FROM python:3.13-slim
 ENV PATH=/srv/storefront/.venv/bin:$PATH PYTHONUNBUFFERED=1 STOREFRONT_DATA_DIR=/var/lib/storefront
+# For backups, and for trying to restore them.
+# hadolint ignore=DL3008
+RUN apt-get update && apt-get install -y --no-install-recommends postgresql-client rsync && rm -rf /var/lib/apt/lists/*
 # A new volume has the owner and the mode of its folder in the image.
 RUN groupadd --system --gid 10001 storefront \
     && useradd --system --uid 10001 --gid storefront --no-create-home --home-dir /var/lib/storefront storefront \
     && install -d -m 0700 -o storefront -g storefront \
-        /var/lib/storefront /var/lib/storefront/media /var/lib/storefront/private
+        /var/lib/storefront /var/lib/storefront/media /var/lib/storefront/private /var/backups/storefront
 COPY --from=build /srv/storefront/.venv /srv/storefront/.venv
+COPY deploy/bin /srv/storefront/deploy/bin
 USER 10001:10001
 WORKDIR /var/lib/storefront
 EXPOSE 8000

@@ -11,7 +11,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-fast proof mutants check bench recall faults clean
+.PHONY: help setup run test test-fast proof mutants check bench recall faults dist clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -66,6 +66,9 @@ recall: $(READY) ## Measure how many products a search finds whose words are typ
 
 faults: $(READY) ## Place orders while processes, databases, disks and clocks fail, in ten minutes: WRITE=1 into docs/failure.md, ONLY="disk" some, DATABASE=sqlite one.
 	@$(BIN)/python -m tests.faults $(if $(WRITE),--write) $(if $(ONLY),--only "$(ONLY)") $(if $(DATABASE),--database $(DATABASE))
+
+dist: $(READY) ## Build wheel, source archive and image of the last commit into dist/, from a clone of its own.
+	@$(BIN)/python bin/dist.py
 
 clean: ## Remove the virtual environment and every cache; the demo shop in var/ stays.
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -58,9 +58,9 @@ def reserved_message(host: str) -> str:
 def base_of(place: str, shop: Shop) -> str:
     """The base URL of the shop's pages at this place, without a slash at the end."""
     if place == ADMIN:
-        return _origin(settings.ADMIN_HOST)
+        return origin_at(settings.ADMIN_HOST)
     if place == SECURE:
-        return f"{_origin(settings.SECURE_HOST)}/{shop.domain}"
+        return f"{origin_at(settings.SECURE_HOST)}/{shop.domain}"
     return shop.base_url
 
 
@@ -152,5 +152,6 @@ def _name(host: str) -> str:
     return host.partition(":")[0].lower()
 
 
-def _origin(host: str) -> str:
+def origin_at(host: str) -> str:
+    """The origin of a host of the deployment, such as that of the admin."""
     return f"{'https' if settings.HTTPS else 'http'}://{host}"
