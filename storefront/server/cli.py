@@ -28,7 +28,7 @@ GROUPS = {
     "Apps": ["createapp", "installapp", "uninstallapp", "webhooks"],
     "Catalogue": ["importproducts", "undoimport", "exportproducts", "pictures"],
     "Run": ["serve", "worker", "demo"],
-    "Maintenance": ["migrate", "verify", "reindex", "reseal", "createsuperuser"],
+    "Maintenance": ["migrate", "verify", "reindex", "reseal", "copydatabase", "createsuperuser"],
 }
 
 WRONG_USE, FAILED, INTERRUPTED = 2, 1, 130
