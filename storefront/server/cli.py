@@ -24,6 +24,8 @@ GROUPS = {
         "resetsecondfactor",
         "eraseaudit",
         "customerdata",
+        "exportshop",
+        "importshop",
     ],
     "Apps": ["createapp", "installapp", "uninstallapp", "webhooks"],
     "Catalogue": ["importproducts", "undoimport", "exportproducts", "pictures"],
