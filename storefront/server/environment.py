@@ -235,9 +235,7 @@ def pgbouncer() -> bool:
     return boolean("STOREFRONT_PGBOUNCER")
 
 
-def postgresql(
-    name: str, changed_options: dict[str, Any] | None = None, *, url: str | None = None
-) -> dict[str, Any]:
+def postgresql(name: str, changed_options: dict[str, Any] | None = None, *, url: str | None = None) -> dict[str, Any]:
     """Django's settings for the PostgreSQL URL in this variable, or for a `url` that an argument of this name gave. Its
     own options win over ours."""
     # Imported here, since a deployment on SQLite does not need it.

@@ -9,7 +9,9 @@ from storefront.server.progress import progress_bar
 
 
 class Command(Base):
-    help = "Make a copy of a shop from a file of exportshop. Prints it as a JSON object, with the password of its doors."
+    help = (
+        "Make a copy of a shop from a file of exportshop. Prints it as a JSON object, with the password of its doors."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE", help="a file that exportshop wrote")
@@ -38,7 +40,9 @@ class Command(Base):
         for deviation in made.deviations:
             self.write_result({"shop": shop.domain, **deviation._asdict()})
         if made.deviations:
-            raise Failed("The copy is there, but storefront verify finds values in it that differ; so had the original.")
+            raise Failed(
+                "The copy is there, but storefront verify finds values in it that differ; so had the original."
+            )
 
 
 def sentences(made: Imported) -> list[str]:
