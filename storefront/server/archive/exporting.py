@@ -107,7 +107,7 @@ def _rows(table: Table, shop: Shop, files: _Files) -> Iterator[dict[str, Any]]:
     label, archived = table._meta.label, {each._meta.label for each in archived_tables()}
     fields = table._meta.concrete_fields
     lost = [f.attname for f in fields if f.is_relation and f.remote_field.model._meta.label not in archived]
-    stored = {f.attname: _storage_of(f.storage) for f in fields if isinstance(f, FileField)}
+    stored = {f.attname: storage_of(f) for f in fields if isinstance(f, FileField)}
     if label in NAMES_OF_FILES:
         stored[NAMES_OF_FILES[label]] = "pictures"
     own = (media_url(shop, "x") or "x")[:-1]
@@ -124,8 +124,9 @@ def _rows(table: Table, shop: Shop, files: _Files) -> Iterator[dict[str, Any]]:
         yield row
 
 
-def _storage_of(storage: Storage) -> str:
-    return "pictures" if storage == default_storage else "private"
+def storage_of(field: FileField) -> str:
+    """The name that an archive has for the storage of a column's files."""
+    return "pictures" if field.storage is default_storage else "private"
 
 
 def storage_named(name: str) -> Storage:

@@ -7,7 +7,6 @@ from django.core.exceptions import ValidationError
 from django.db.models import FileField, JSONField, UUIDField
 
 from storefront.catalogue.records import media_url
-from storefront.kit.storage import private_files
 from storefront.server.archive.contents import (
     JSON_REFERENCES,
     OWN_PICTURE,
@@ -15,7 +14,7 @@ from storefront.server.archive.contents import (
     card_of_payment,
     json_reference,
 )
-from storefront.server.archive.exporting import NAMES_OF_FILES
+from storefront.server.archive.exporting import NAMES_OF_FILES, storage_of
 from storefront.server.archive.identities import Identities, Unknown
 from storefront.server.archive.tables import Table
 from storefront.shops.models import Shop
@@ -53,7 +52,7 @@ class Rewriting:
         if isinstance(field, JSONField):
             return self._document(label, name, value) if (label, name) in JSON_REFERENCES else value
         if isinstance(field, FileField):
-            return self._file("private" if field.storage == private_files() else "pictures", value)
+            return self._file(storage_of(field), value)
         if other := REFERENCES.get(label, {}).get(name):
             return self._loose(label, other, value)
         return field.to_python(value)

@@ -91,7 +91,14 @@ def fill(shop: Shop) -> None:
 
 def _sell(shop, mug, blue, set_, engraving, customer, picture) -> None:
     value = engraving.values.get()
-    choice = {"id": engraving.pk, "name": "Engraving", "type": "select", "value": "Gold", "value_id": value.pk, "price": "5.00"}
+    choice = {
+        "id": engraving.pk,
+        "name": "Engraving",
+        "type": "select",
+        "value": "Gold",
+        "value_id": value.pk,
+        "price": "5.00",
+    }
     chosen = sale_line(mug, 2, options=[choice], image=picture)
     parts = [{"product_id": mug.pk, "variant_id": blue.pk, "name": "Blue", "qty": 2}]
     bundle = sale_line(set_, 1, is_bundle=True, bundle_items=parts, uses=sale_line(blue, 2).uses)
