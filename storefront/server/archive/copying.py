@@ -13,7 +13,7 @@ from typing import Any
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.models import AutoField, BigAutoField, F, QuerySet
-from django.db.utils import DataError, IntegrityError
+from django.db.utils import IntegrityError
 
 from storefront.kit.dialect import IS_POSTGRESQL
 from storefront.server.archive import rows, target
@@ -60,8 +60,9 @@ def copy_database(url: str, shop: Shop | None, progress: Callable[[str], None]) 
         with other.cursor() as cursor:
             cursor.execute("ANALYZE")
         return Copied(Shop.objects.using(target.ALIAS).count(), sum(map(bool, copied)), sum(copied))
-    except (DataError, IntegrityError) as error:
-        raise Failed(f"PostgreSQL refuses a row, nothing was copied: {' '.join(str(error).split())}") from None
+    except IntegrityError as error:
+        # A foreign key that is added again: its row is not there.
+        raise Failed(f"The source has a row that leads nowhere; nothing was copied: {error}") from None
     finally:
         other.close()
 
@@ -92,7 +93,7 @@ def _copy_table(table: Table, found: QuerySet, cursor: Any, progress: Callable[[
         found = found.none()
     if table._meta.label in MADE_BY_MIGRATE:
         cursor.execute(f'DELETE FROM "{table._meta.db_table}"')  # noqa: S608, a table's name
-    with target.receive(cursor, table) as copy:
+    with target.receiving(cursor, table) as copy:
         if not found.query.is_empty():
             dialect.send(found.values_list(*rows.columns(table)), copy)
     if isinstance(table._meta.pk, AutoField | BigAutoField):

@@ -111,8 +111,11 @@ def _rows(table: Table, shop: Shop, files: _Files) -> Iterator[dict[str, Any]]:
     if label in NAMES_OF_FILES:
         stored[NAMES_OF_FILES[label]] = "pictures"
     own = (media_url(shop, "x") or "x")[:-1]
+    drafts = set(archived_rows(OrderDraft, shop).values_list("pk", flat=True))
     for row in archived_rows(table, shop).values(*columns(table)).iterator(BATCH_ROWS):
         row |= dict.fromkeys(lost)
+        if label == "payments.Payment" and row["draft_id"] not in drafts:
+            row["draft_id"] = None
         if label in CHANGED:
             CHANGED[label](row)
         if label == "orders.OrderLine" and str(row["image"]).startswith(own):

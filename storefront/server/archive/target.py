@@ -11,6 +11,7 @@ from typing import Any
 from django.db import connections, transaction
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.utils import load_backend
+from psycopg import DataError, IntegrityError
 
 from storefront.server.archive.tables import MADE_BY_MIGRATE, Table, all_tables
 from storefront.server.command import Failed
@@ -105,10 +106,19 @@ def _foreign_keys(cursor: Any) -> list[tuple[str, str, str]]:
     return cursor.fetchall()
 
 
-def receive(cursor: Any, table: Table) -> Any:
-    """A COPY into the table, in the order of its model's columns."""
+@contextmanager
+def receiving(cursor: Any, table: Table) -> Iterator[Any]:
+    """A COPY into the table, in the order of its model's columns. Raises Failed for a row that PostgreSQL refuses,
+    without its values."""
     names = ", ".join(f'"{field.column}"' for field in table._meta.concrete_fields)
-    return cursor.copy(f'COPY "{table._meta.db_table}" ({names}) FROM STDIN')
+    try:
+        with cursor.copy(f'COPY "{table._meta.db_table}" ({names}) FROM STDIN') as copy:
+            yield copy
+    except (DataError, IntegrityError) as error:
+        place = (error.diag.context or f"COPY {table._meta.db_table}").split(":")[0]
+        raise Failed(
+            f"PostgreSQL refuses a row, nothing was copied: {error.diag.message_primary or error} ({place})."
+        ) from None
 
 
 def continue_ids(cursor: Any, table: Table, last: int) -> None:

@@ -18,6 +18,8 @@ from storefront.server.command import Failed
 from tests.server.archive.shops import fill
 from tests.server.archive.test_copies import COPY, export, run
 
+pytestmark = pytest.mark.slow
+
 
 def state(folder: Path) -> tuple:
     tables = {table._meta.label: digest_of(every_row(table, using="default")).value for table in all_tables()}
