@@ -89,7 +89,7 @@ def _copy_table(table: Table, found: QuerySet, cursor: Any, progress: Callable[[
     """Copy the rows and compare. Returns their number."""
     progress(table._meta.db_table)
     if IS_POSTGRESQL and table is Change:
-        # Its order is that of the source's transactions, whose numbers mean nothing in another database.
+        # Changes are in the order of the source's transactions, whose numbers mean nothing in another database.
         found = found.none()
     if table._meta.label in MADE_BY_MIGRATE:
         cursor.execute(f'DELETE FROM "{table._meta.db_table}"')  # noqa: S608, a table's name

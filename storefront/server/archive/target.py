@@ -19,7 +19,7 @@ from storefront.server.environment import postgresql
 
 ALIAS = "target"
 MAX_LOCK_SECONDS = 30
-# Of `migrate` and `verify`, which read all rows of a large deployment.
+# The longest time for `migrate` or `verify`, which read all rows of a large deployment.
 MAX_COMMAND_SECONDS = 6 * 3600
 
 

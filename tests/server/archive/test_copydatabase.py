@@ -144,16 +144,13 @@ def test_refuses_a_target_that_it_cannot_use(source, url):
 def test_nothing_can_be_written_to_the_source_meanwhile(shop):
     with dialect.without_writers():
         if IS_POSTGRESQL:
-            other = connection.copy()
-            with other.cursor() as cursor, pytest.raises(Exception, match="lock timeout"):
+            with closing(connection.copy()) as other, other.cursor() as cursor:
                 cursor.execute("SET lock_timeout = '10ms'")
-                cursor.execute("UPDATE shops_shop SET name = 'x'")
-            other.close()
+                with pytest.raises(OperationalError, match="lock timeout"):
+                    cursor.execute("UPDATE shops_shop SET name = 'x'")
         else:
-            with (
-                closing(sqlite3.connect(name, timeout=0)) as other,
-                pytest.raises(sqlite3.OperationalError, match="locked"),
-            ):
-                other.execute("UPDATE shops_shop SET name = 'x'")
+            with closing(sqlite3.connect(connection.settings_dict["NAME"], timeout=0)) as other:
+                with pytest.raises(sqlite3.OperationalError, match="locked"):
+                    other.execute("UPDATE shops_shop SET name = 'x'")
     shop.name = "Free again"
     shop.save()
