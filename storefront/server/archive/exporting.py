@@ -23,7 +23,7 @@ from storefront.server.archive import form
 from storefront.server.archive.contents import CHANGED, LEFT_OUT, OWN_PICTURE, archived_tables
 from storefront.server.archive.copying import dialect, require_migrated
 from storefront.server.archive.rows import BATCH_ROWS, columns, line_of
-from storefront.server.archive.tables import Table, rows_of_shop, shop_tables
+from storefront.server.archive.tables import Table, foreign_keys, rows_of_shop, shop_tables
 from storefront.shops.models import ApiToken, Shop, StaffMember
 
 _BLOCK = 1 << 20
@@ -106,7 +106,7 @@ def _rows(table: Table, shop: Shop, files: _Files) -> Iterator[dict[str, Any]]:
     """The rows as they are archived. Their files are added to `files`."""
     label, archived = table._meta.label, {each._meta.label for each in archived_tables()}
     fields = table._meta.concrete_fields
-    lost = [f.attname for f in fields if f.is_relation and f.remote_field.model._meta.label not in archived]
+    lost = [f.attname for f in foreign_keys(table) if f.remote_field.model._meta.label not in archived]
     stored = {f.attname: storage_of(f) for f in fields if isinstance(f, FileField)}
     if label in NAMES_OF_FILES:
         stored[NAMES_OF_FILES[label]] = "pictures"

@@ -9,14 +9,14 @@ The manifest has the SHA-256 of all other entries but `files/`, and files.jsonl 
 archive is noticed before anything is written.
 """
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from pydantic import BaseModel, ConfigDict, Field
 
-FORMAT = "storefront-shop"
-VERSION = 1
+FORMAT: Final = "storefront-shop"
+VERSION: Final = 1
 MANIFEST, FILES = "manifest.json", "files.jsonl"
 
 

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4, uuid5
 
 from storefront.kit.bulk_insert import allocate_ids
 from storefront.server.archive.contents import JSON_REFERENCES, REFERENCES, archived_tables
-from storefront.server.archive.tables import Table
+from storefront.server.archive.tables import Table, foreign_keys
 
 
 class Unknown(Exception):
@@ -69,7 +69,7 @@ def referenced_tables() -> set[str]:
     found = {other for columns in REFERENCES.values() for other in columns.values()}
     found |= {other for members in JSON_REFERENCES.values() for other in members.values() if other}
     for table in archived_tables():
-        found |= {field.remote_field.model._meta.label for field in table._meta.concrete_fields if field.is_relation}
+        found |= {field.remote_field.model._meta.label for field in foreign_keys(table)}
     return (found & {table._meta.label for table in archived_tables()}) - {"shops.Shop"}
 
 
@@ -77,6 +77,6 @@ def loose_references(table: Table) -> dict[str, str]:
     """The columns that are foreign keys without a constraint, whose rows can be gone, with their tables."""
     return {
         field.attname: field.remote_field.model._meta.label
-        for field in table._meta.concrete_fields
-        if field.is_relation and not field.db_constraint and field.attname != "shop_id"
+        for field in foreign_keys(table)
+        if not field.db_constraint and field.attname != "shop_id"
     }

@@ -9,6 +9,7 @@ belong to the deployment and are named here with the reason, so that a new table
 from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
+from typing import Any
 
 from django.apps import apps
 from django.db.models import Model, Q, QuerySet
@@ -64,7 +65,7 @@ def path_to_shop(table: Table) -> str | None:
     fields = table._meta.concrete_fields
     if any(field.column == "shop_id" for field in fields):
         return "shop_id"
-    parents = [(field.name, path_to_shop(field.remote_field.model)) for field in _foreign_keys(table) if not field.null]
+    parents = [(field.name, path_to_shop(field.remote_field.model)) for field in foreign_keys(table) if not field.null]
     return next((f"{name}__{path}" for name, path in parents if path), None)
 
 
@@ -90,11 +91,11 @@ def shared_rows(table: Table, shop: int, *, using: str) -> QuerySet:
     """The rows of a SHARED table that rows of this shop refer to, or that belong to such a row."""
     wanted = Q(pk__in=())
     for other in shop_tables():
-        for field in _foreign_keys(other):
+        for field in foreign_keys(other):
             if field.remote_field.model is table:
                 ids = rows_of_shop(other, shop, using=using).order_by()
                 wanted |= Q(pk__in=ids.exclude(**{field.attname: None}).values(field.attname))
-    for field in _foreign_keys(table):
+    for field in foreign_keys(table):
         if _label(field.remote_field.model) in SHARED:
             owners = shared_rows(field.remote_field.model, shop, using=using).order_by()
             wanted |= Q(**{f"{field.attname}__in": owners.values("pk")})
@@ -106,14 +107,15 @@ def every_row(table: Table, *, using: str) -> QuerySet:
     return table._base_manager.using(using).order_by("pk")
 
 
-def _foreign_keys(table: Table) -> Iterator:
+def foreign_keys(table: Table) -> Iterator[Any]:
+    """The columns that are foreign keys, also those without a constraint."""
     return (field for field in table._meta.concrete_fields if field.is_relation)
 
 
 def _required(table: Table) -> set[Table]:
     return {
         field.remote_field.model._meta.concrete_model
-        for field in _foreign_keys(table)
+        for field in foreign_keys(table)
         if not field.null and field.remote_field.model is not table
     }
 

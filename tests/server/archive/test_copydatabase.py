@@ -1,6 +1,7 @@
 """`storefront copydatabase` to a PostgreSQL server, as its user who owns the database and nothing else."""
 
 import json
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -12,12 +13,13 @@ from uuid import uuid4
 
 import psycopg
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from storefront.kit.dialect import IS_POSTGRESQL
 from storefront.server.archive.copying import dialect
+from tests.docs.guides import run_guide
 from tests.server.clusters import Cluster, programs
-from tests.server.programs import storefront
+from tests.server.programs import STOREFRONT, storefront
 
 pytestmark = pytest.mark.proof
 
@@ -149,8 +151,15 @@ def test_nothing_can_be_written_to_the_source_meanwhile(shop):
                 with pytest.raises(OperationalError, match="lock timeout"):
                     cursor.execute("UPDATE shops_shop SET name = 'x'")
         else:
-            with closing(sqlite3.connect(connection.settings_dict["NAME"], timeout=0)) as other:
-                with pytest.raises(sqlite3.OperationalError, match="locked"):
-                    other.execute("UPDATE shops_shop SET name = 'x'")
+            file = sqlite3.connect(connection.settings_dict["NAME"], timeout=0)
+            with closing(file), pytest.raises(sqlite3.OperationalError, match="locked"):
+                file.execute("UPDATE shops_shop SET name = 'x'")
     shop.name = "Free again"
     shop.save()
+
+
+def test_the_commands_of_the_page(source, target, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = f"{Path(STOREFRONT).parent}:{os.environ['PATH']}"
+    monkeypatch.setenv("PATH", path)
+    assert run_guide("operations.md", source | {"NEW": target}) == 4
