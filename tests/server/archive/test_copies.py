@@ -4,12 +4,19 @@ import io
 import json
 from pathlib import Path
 
+import pytest
 from django.core.management import call_command
 
+from storefront.content.models import Page
+from storefront.kit.refusals import InvalidFields
+from storefront.server.archive import exporting
 from storefront.server.archive.contents import archived_tables
+from storefront.server.command import Failed
 from storefront.server.verifying import deviations
 from storefront.shops.models import Shop
-from tests.server.archive.shops import content, digests
+from tests.orders.factories import make_order, sale_line
+from tests.races import run_concurrently
+from tests.server.archive.shops import content, digests, fill
 
 COPY = ("--domain", "copy.example.com", "--base-url", "https://copy.example.com")
 
@@ -40,3 +47,50 @@ def test_a_copy_has_the_content_of_its_original_and_verifies(filled, other_shop,
     filled_tables = [label for label, rows in first.items() if rows]
     assert len(filled_tables) > 40, sorted({t._meta.label for t in archived_tables()} - set(filled_tables))
     assert list(deviations(copy)) == []
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_copies_at_once_do_not_mix(shop, storages):
+    """Two under different domains, and one of two under the same; the original sells meanwhile."""
+    fill(shop)
+    path = export(shop, storages / "shop.zip")
+
+    def copy(domain: str):
+        return lambda: run("importshop", path, "--domain", domain, "--base-url", f"https://{domain}")
+
+    def sell() -> None:
+        mug = shop.products.get(name="Mug")
+        make_order(shop, sale_line(mug))
+
+    made = run_concurrently(
+        copy("a.example.com"), copy("b.example.com"), copy("b.example.com"), sell, refusal=(Failed, InvalidFields)
+    )
+    assert sum(isinstance(each, Failed | InvalidFields) for each in made) == 1
+    copies = list(Shop.objects.exclude(pk=shop.pk).order_by("domain"))
+    assert [each.domain for each in copies] == ["a.example.com", "b.example.com"]
+    for each in [shop, *copies]:
+        assert list(deviations(each)) == []
+    first, second = (content(export(each, storages / f"{each.pk}.zip")) for each in copies)
+    assert {label for label, rows in first.items() if rows != second[label]} == {"shops.Shop"}
+    # Nothing is left of the files of the refused one.
+    names = [path.name for path in (storages / "media").rglob("mug*.png")]
+    assert len(names) == 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_archive_is_of_one_moment(shop, storages, monkeypatch):
+    """An order that is placed while the tables are read is in none of them."""
+    fill(shop)
+    orders, read = shop.orders.count(), exporting.archived_rows
+
+    def selling(table, of):
+        found = read(table, of)
+        if table is Page:
+            run_concurrently(lambda: make_order(shop, sale_line(shop.products.get(name="Mug"))))
+        return found
+
+    monkeypatch.setattr(exporting, "archived_rows", selling)
+    rows = content(export(shop, storages / "shop.zip"))
+    assert (shop.orders.count(), len(rows["orders.Order"])) == (orders + 1, orders)
+    assert len(rows["orders.OrderLine"]) == sum(order.lines.count() for order in shop.orders.all()) - 1

@@ -83,6 +83,11 @@ def test_a_copy_of_everything_goes_on_where_the_source_ended(source, target, tmp
     there = source | {"DATABASE_URL": target}
     for domain in ("shop.example.com", "other.example.com"):
         assert archive(there, tmp_path / "1.zip", domain) == archive(source, tmp_path / "2.zip", domain)
+    with psycopg.connect(target) as copy:
+        # Positions of another PostgreSQL server mean nothing; those of SQLite come before all new ones.
+        counts = "SELECT (SELECT count(*) FROM sync_change), (SELECT count(*) FROM sync_log)"
+        changes, generations = copy.execute(counts).fetchone()
+        assert (changes == 0, generations) == (IS_POSTGRESQL, 2 * IS_POSTGRESQL)
     # Its triggers run, and its ids are new.
     made = storefront("shell", "--no-imports", "-c", FILL.replace("example.com", "example.org"), **there)
     assert made.returncode == 0, made.stderr
