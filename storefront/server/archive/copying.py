@@ -17,6 +17,7 @@ from django.db.utils import IntegrityError
 
 from storefront.kit.dialect import IS_POSTGRESQL
 from storefront.server.archive import rows, target
+from storefront.server.archive.dialect import dialect
 from storefront.server.archive.tables import (
     MADE_BY_MIGRATE,
     SHARED,
@@ -30,11 +31,6 @@ from storefront.server.archive.tables import (
 from storefront.server.command import Failed
 from storefront.shops.models import Shop
 from storefront.sync.models import Change, Log
-
-if IS_POSTGRESQL:
-    from storefront.server.archive import postgresql as dialect
-else:
-    from storefront.server.archive import sqlite as dialect  # type: ignore[no-redef]
 
 
 @dataclass(frozen=True)

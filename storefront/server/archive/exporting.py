@@ -21,7 +21,8 @@ from storefront.kit.storage import private_files
 from storefront.payments.models import OrderDraft, ProviderAccount
 from storefront.server.archive import form
 from storefront.server.archive.contents import CHANGED, LEFT_OUT, OWN_PICTURE, archived_tables
-from storefront.server.archive.copying import dialect, require_migrated
+from storefront.server.archive.copying import require_migrated
+from storefront.server.archive.dialect import dialect
 from storefront.server.archive.rows import BATCH_ROWS, columns, line_of
 from storefront.server.archive.tables import Table, foreign_keys, rows_of_shop, shop_tables
 from storefront.shops.models import ApiToken, Shop, StaffMember

@@ -15,11 +15,16 @@ import psycopg
 import pytest
 from django.db import OperationalError, connection
 
+from storefront.content.actions import add_usual_pages
+from storefront.content.models import Page
 from storefront.kit.dialect import IS_POSTGRESQL
-from storefront.server.archive.copying import dialect
+from storefront.server.archive.copying import copy_database
+from storefront.server.archive.dialect import dialect
+from storefront.server.command import Failed
 from tests.docs.guides import run_guide
 from tests.server.clusters import Cluster, programs
 from tests.server.programs import STOREFRONT, storefront
+from tests.shops.factories import NOW
 
 pytestmark = pytest.mark.proof
 
@@ -168,3 +173,16 @@ def test_the_commands_of_the_page(source, target, tmp_path, monkeypatch):
     path = f"{Path(STOREFRONT).parent}:{os.environ['PATH']}"
     monkeypatch.setenv("PATH", path)
     assert run_guide("operations.md", source | {"NEW": target}) == 4
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_difference_is_found_and_nothing_stays(shop, target, monkeypatch):
+    # For the commands that are run on the target.
+    monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "storefront.server.settings")
+    add_usual_pages(shop=shop, now=NOW)
+    send = dialect.send
+    monkeypatch.setattr(dialect, "send", lambda rows, copy: rows.model is not Page and send(rows, copy))
+    with pytest.raises(Failed, match="content_page differ"):
+        copy_database(target, None, lambda _table: None)
+    with psycopg.connect(target) as copy:
+        assert copy.execute("SELECT count(*) FROM shops_shop").fetchone() == (0,)
