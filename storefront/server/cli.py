@@ -24,11 +24,15 @@ GROUPS = {
         "resetsecondfactor",
         "eraseaudit",
         "customerdata",
+        "exportshop",
+        "importshop",
     ],
     "Apps": ["createapp", "installapp", "uninstallapp", "webhooks"],
     "Catalogue": ["importproducts", "undoimport", "exportproducts", "pictures"],
     "Run": ["serve", "worker", "demo"],
-    "Maintenance": ["doctor", "migrate", "podmap", "verify", "reindex", "reseal", "createsuperuser"],
+    "Maintenance": [
+        "doctor", "migrate", "podmap", "verify", "reindex", "reseal", "copydatabase", "createsuperuser",
+    ],  # fmt: skip
 }
 
 WRONG_USE, FAILED, INTERRUPTED = 2, 1, 130

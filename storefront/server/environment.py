@@ -268,13 +268,14 @@ def unpooled_postgresql(name: str) -> dict[str, Any]:
     return found
 
 
-def postgresql(name: str, changed_options: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Django's settings for the PostgreSQL URL in this variable. Its own options win over ours."""
+def postgresql(name: str, changed_options: dict[str, Any] | None = None, *, url: str | None = None) -> dict[str, Any]:
+    """Django's settings for the PostgreSQL URL in this variable, or for a `url` that an argument of this name gave. Its
+    own options win over ours."""
     # Imported here, since a deployment on SQLite does not need it.
     from psycopg import ProgrammingError
     from psycopg.conninfo import conninfo_to_dict
 
-    url = text(name)
+    url = text(name) if url is None else url
     if not url.startswith(("postgres://", "postgresql://")):
         kinds = (
             "sqlite:// or postgres:// or postgresql://" if name == "DATABASE_URL" else "postgres:// or postgresql://"
