@@ -31,8 +31,15 @@ GROUPS = {
     "Catalogue": ["importproducts", "undoimport", "exportproducts", "pictures"],
     "Run": ["serve", "worker", "demo"],
     "Maintenance": [
-        "doctor", "migrate", "podmap", "verify", "reindex", "reseal", "copydatabase", "createsuperuser",
-    ],  # fmt: skip
+        "doctor",
+        "migrate",
+        "podmap",
+        "verify",
+        "reindex",
+        "reseal",
+        "copydatabase",
+        "createsuperuser",
+    ],
 }
 
 WRONG_USE, FAILED, INTERRUPTED = 2, 1, 130

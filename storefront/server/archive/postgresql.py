@@ -32,6 +32,8 @@ def snapshot() -> Iterator[None]:
         return
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        # Between two statements, files are compressed, and the other database checks its keys.
+        cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
         yield
 
 

@@ -33,18 +33,20 @@ DEPLOYMENT = {
     "auth.Group_permissions": "groups of operators",
     "auth.Permission": "made by migrate",
     "contenttypes.ContentType": "made by migrate",
+    "pods.OwnPod": "the number of the pod that this database is",
     "sessions.Session": "signed-in browsers, of any number of shops each",
     "shops.StaffSession": "signed-in browsers of staff",
     "shops.User_groups": "rights of operators",
     "shops.User_user_permissions": "rights of operators",
     "django_tasks_database.DBTaskResult": "tasks of the worker, whose arguments name a shop or none",
     "server.TaskLease": "tasks that run at the moment",
+    "server.WorkerHeartbeat": "workers that run at the moment",
     "easy_thumbnails.Source": "thumbnails by file name, made again when asked for",
     "easy_thumbnails.Thumbnail": "thumbnails by file name, made again when asked for",
     "easy_thumbnails.ThumbnailDimensions": "thumbnails by file name, made again when asked for",
 }
 # Tables that `migrate` fills; a copy of the whole deployment replaces their rows.
-MADE_BY_MIGRATE = ("contenttypes.ContentType", "auth.Permission")
+MADE_BY_MIGRATE = ("contenttypes.ContentType", "auth.Permission", "pods.OwnPod")
 
 
 @cache

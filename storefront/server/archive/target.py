@@ -82,6 +82,7 @@ def filling(target: Any) -> Iterator[Any]:
         cursor.execute(f"SET LOCAL lock_timeout = '{MAX_LOCK_SECONDS}s'")
         # Dates without a zone are UTC, as SQLite stores them.
         cursor.execute("SET LOCAL timezone = 'UTC'")
+        cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
         cursor.execute(f"LOCK TABLE {', '.join(quoted)} IN ACCESS EXCLUSIVE MODE")
         require_empty(target, set(target.introspection.table_names(cursor)))
         foreign_keys = _foreign_keys(cursor)
