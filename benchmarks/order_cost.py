@@ -56,8 +56,8 @@ class Cost:
 COSTS = (
     Cost("statements", "statements of an order", most=285),
     Cost("commits", "transactions of an order that write", most=31),
-    Cost("wal", "bytes of an order in the write-ahead log", most=50_500),
-    Cost("wal_of_indexes", "of these for indexes", most=26_500),
+    Cost("wal", "bytes of an order in the write-ahead log", most=52_000),
+    Cost("wal_of_indexes", "of these for indexes", most=28_000),
     Cost("shop_locks", "key locks of an order on its shop", most=9),
     Cost("hot", "share of HOT updates", least=0.34),
     Cost("not_hot", "updates of an order in hot tables that are not HOT", most=0.1),

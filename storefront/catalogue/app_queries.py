@@ -5,15 +5,16 @@ from collections.abc import Collection
 from datetime import datetime
 from functools import partial, reduce
 from operator import or_
+from typing import Any
 
 import orjson
 from django.db import connection
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from storefront.catalogue import records
 from storefront.catalogue.awaited_texts import words_to_find
 from storefront.catalogue.dated import dates
-from storefront.catalogue.models import Product
+from storefront.catalogue.models import LastChange, Product
 from storefront.catalogue.records import Record
 from storefront.kit.sql import fetch
 from storefront.shops.models import Shop
@@ -35,6 +36,7 @@ def product_page(
     """`count` products from index `start` on, most recently changed first, as records of the list or with these
     members; and the total."""
     found = Product.objects.filter(shop=shop, deleted_at=None)
+    is_filtered = not (status is None and updated_since is None and ids is None and not q)
     if status is not None:
         found = found.filter(status=status)
     if updated_since is not None:
@@ -46,11 +48,20 @@ def product_page(
     # Without the search index, which holds only the products that the shop lists.
     for word in words_to_find(partial(fetch, connection), shop.pk, q, shop.language):
         found = found.filter(reduce(or_, (Q(search__text__contains=text) for text in word.texts)))
-    newest = found.filter(last_change__shop=shop).order_by("-last_change__updated_at", "-last_change__product_id")
-    page = list(newest.values_list("pk", flat=True)[start : start + count])
+    page = list(_newest_first(shop, found, is_filtered)[start : start + count])
     record = records.product() if members is None else records.chosen_product(members, for_apps=True)
     listed = _records(shop, page, record, now)
-    return [listed[id] for id in page if id in listed], found.count()
+    # With the condition of the indexes that count.
+    return [listed[id] for id in page if id in listed], found.filter(pk__gt=0).count()
+
+
+def _newest_first(shop: Shop, found: QuerySet[Product], is_filtered: bool) -> QuerySet[Any, int]:
+    """The ids of these products, most recently changed first. Without a filter, the index alone has them."""
+    if not is_filtered:
+        rows = LastChange.objects.filter(shop=shop).order_by("-updated_at", "-product_id")
+        return rows.values_list("product_id", flat=True)
+    newest = found.filter(last_change__shop=shop).order_by("-last_change__updated_at", "-last_change__product_id")
+    return newest.values_list("pk", flat=True)
 
 
 def product_record(

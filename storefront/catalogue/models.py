@@ -260,6 +260,10 @@ class Product(models.Model):
                 condition=Q(legacy_source_id__isnull=False),
                 name="product_legacy_id",
             ),
+            # How many products of a status apps and the admin have. Every id is above 0, as below.
+            models.Index(
+                fields=["shop", "status"], condition=Q(deleted_at__isnull=True, id__gt=0), name="product_of_status"
+            ),
             # Stock lists, by the product's id. Every id is above 0; the condition is there so that only a query that
             # has it too (`inventory._stock`) uses this index, and SQLite does not choose it for public lists.
             models.Index(

@@ -55,7 +55,7 @@ def _refill(editor: Any) -> None:
     editor.execute("DELETE FROM catalogue_lastchange")
     editor.execute(
         "INSERT INTO catalogue_lastchange (product_id, shop_id, updated_at)"
-        " SELECT id, shop_id, updated_at FROM catalogue_product"
+        " SELECT id, shop_id, updated_at FROM catalogue_product WHERE deleted_at IS NULL"
     )
     # Counted again, since writes without the triggers left no trace.
     for table in ("frequentword", "wordcount", "textchange", "listingtotal"):

@@ -79,9 +79,10 @@ _OLD_IN_USE = " UNION ALL ".join(
 
 # Products that lists by the last change would leave out, or show in a wrong place.
 _LAST_CHANGES = """
-    SELECT p.slug, c.updated_at, p.updated_at FROM catalogue_product p
+    SELECT p.slug, c.updated_at, CASE WHEN p.deleted_at IS NULL THEN p.updated_at END FROM catalogue_product p
     LEFT JOIN catalogue_lastchange c ON c.product_id = p.id AND c.shop_id = p.shop_id
-    WHERE p.shop_id = %(shop)s AND (c.updated_at IS NULL OR c.updated_at <> p.updated_at) ORDER BY p.id
+    WHERE p.shop_id = %(shop)s AND CASE WHEN p.deleted_at IS NOT NULL THEN c.updated_at IS NOT NULL
+        ELSE c.updated_at IS NULL OR c.updated_at <> p.updated_at END ORDER BY p.id
 """
 
 

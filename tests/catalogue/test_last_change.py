@@ -50,12 +50,25 @@ def test_whoever_writes_is_noticed(shop, app):
     assert LastChange.objects.filter(shop=shop).latest("updated_at").product.slug == "cup"
 
 
-def test_a_deleted_product_leaves_the_list_and_a_removed_one_leaves_nothing(shop, app):
+def test_a_deleted_product_leaves_the_list_until_it_is_restored(shop, app):
     mug, pot = make_product(shop, "Mug"), make_product(shop, "Pot")
     delete_product(shop=shop, product=mug, now=LATER)
     assert listed(app) == ["Pot"]
+    Product.objects.filter(pk=mug.pk).update(deleted_at=None)
+    assert listed(app) == ["Mug", "Pot"]
     pot.delete()
     assert [row.product_id for row in LastChange.objects.all()] == [mug.pk]
+
+
+def test_deleted_products_are_still_listed_to_staff_who_ask_for_them(shop, desk):
+    mug = make_product(shop, "Red mug", deleted_at=NOW)
+    make_product(shop, "Blue pot")
+    text = desk.get("/admin/catalogue/product/?deleted=yes").content.decode()
+    assert mug.name in text
+    assert "Blue pot" not in text
+    text = desk.get("/admin/catalogue/product/").content.decode()
+    assert mug.name not in text
+    assert "Blue pot" in text
 
 
 def test_lists_find_the_newest_changes_by_an_index(shop):

@@ -139,9 +139,14 @@ class ProductAdmin(BulkEditAdmin, UploadsAdmin, SavingAdmin, WithEditor, StockAd
             for title, options in self.fieldsets
         ]
 
-    def get_queryset(self, request: Any) -> QuerySet:
-        # The database finds the newest ones by the index only if it need not look for products without a row there.
-        return super().get_queryset(request).filter(last_change__shop=request.shop.pk)
+    def get_paginator(self, request: Any, queryset: QuerySet, *args: Any, **kwargs: Any) -> Any:
+        # With the condition of the indexes that count.
+        paginator = super().get_paginator(request, queryset.filter(pk__gt=0), *args, **kwargs)
+        if paginator.count and "deleted" not in request.GET:
+            # The database goes by the index of last changes if only products with one are asked for: all that are not
+            # deleted.
+            paginator.object_list = queryset.filter(last_change__shop=request.shop.pk)
+        return paginator
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet, search_term: str) -> Any:
         # `sort_name` has no case and no accents. The databases differ in how they compare these.

@@ -97,8 +97,9 @@ class PastPrice(models.Model):
 
 
 class LastChange(models.Model):
-    """A product's `updated_at` a second time, with the index that lists go by. In the product's own row, an index of it
-    would make each sale write to every index of the product. Only triggers write here (catalogue/triggers.py)."""
+    """The `updated_at` of each product that is not deleted a second time, with the index that lists go by. In the
+    product's own row, an index of it would make each sale write to every index of the product. Only triggers write here
+    (catalogue/triggers.py)."""
 
     product = models.OneToOneField(
         "catalogue.Product",
