@@ -158,6 +158,17 @@ def test_a_number_of_days_is_needed(empty):
     assert empty.back_up("0").returncode == 1
 
 
+def test_a_check_never_fills_the_live_database(backups):
+    if "DATABASE_URL" not in backups.environment:
+        pytest.skip("a check on SQLite restores into a folder of its own")
+    assert backups.back_up().returncode == 0
+    server, _, name = backups.environment["DATABASE_URL"].rpartition("/")
+    for url in (f"{server}/?dbname={name}", f"{server}/other?dbname={name}"):
+        checked = backups.run("storefront-restore-check", DATABASE_URL=url)
+        assert checked.returncode == 1
+        assert "must have the database's name at the end of its path" in checked.stderr
+
+
 def test_a_damaged_backup_is_not_taken_for_a_good_one(backups):
     assert backups.back_up().returncode == 0
     database = backups.database()
