@@ -19,6 +19,7 @@ GROUPS = {
         "createshop",
         "createtoken",
         "domains",
+        "senders",
         "loadtaxrates",
         "invitestaff",
         "resetsecondfactor",
