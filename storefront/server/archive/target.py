@@ -10,8 +10,7 @@ from typing import Any
 
 from django.db import connections, transaction
 from django.db.migrations.recorder import MigrationRecorder
-from django.db.utils import load_backend
-from psycopg import DataError, IntegrityError
+from django.db.utils import DataError, IntegrityError, load_backend
 
 from storefront.server.archive.tables import MADE_BY_MIGRATE, Table, all_tables
 from storefront.server.command import Failed
@@ -113,12 +112,15 @@ def receiving(cursor: Any, table: Table) -> Iterator[Any]:
     without its values."""
     names = ", ".join(f'"{field.column}"' for field in table._meta.concrete_fields)
     try:
-        with cursor.copy(f'COPY "{table._meta.db_table}" ({names}) FROM STDIN') as copy:
+        # Django's cursor passes `copy` on to the driver without converting its errors.
+        with cursor.db.wrap_database_errors, cursor.copy(f'COPY "{table._meta.db_table}" ({names}) FROM STDIN') as copy:
             yield copy
     except (DataError, IntegrityError) as error:
-        place = (error.diag.context or f"COPY {table._meta.db_table}").split(":")[0]
+        diagnosis = getattr(error.__cause__, "diag", None)
+        # After the colon is the value.
+        place = (getattr(diagnosis, "context", None) or f"COPY {table._meta.db_table}").split(":")[0]
         raise Failed(
-            f"PostgreSQL refuses a row, nothing was copied: {error.diag.message_primary or error} ({place})."
+            f"PostgreSQL refuses a row, nothing was copied: {getattr(diagnosis, 'message_primary', error)} ({place})."
         ) from None
 
 

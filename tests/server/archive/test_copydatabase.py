@@ -23,7 +23,7 @@ from storefront.server.archive.dialect import dialect
 from storefront.server.command import Failed
 from tests.docs.guides import run_guide
 from tests.server.clusters import Cluster, programs
-from tests.server.programs import STOREFRONT, storefront
+from tests.server.programs import STOREFRONT, running, storefront, wait_until
 from tests.shops.factories import NOW
 
 pytestmark = pytest.mark.proof
@@ -186,3 +186,40 @@ def test_a_difference_is_found_and_nothing_stays(shop, target, monkeypatch):
         copy_database(target, None, lambda _table: None)
     with psycopg.connect(target) as copy:
         assert copy.execute("SELECT count(*) FROM shops_shop").fetchone() == (0,)
+
+
+def test_a_killed_copy_leaves_the_target_empty_and_can_be_repeated(source, target, tmp_path):
+    with psycopg.connect(target, autocommit=True) as watch:
+
+        def is_copying() -> bool:
+            copying = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'COPY%'"
+            return watch.execute(copying).fetchone() == (1,)
+
+        with running("copydatabase", "--to", target, log=tmp_path / "log", **source) as process:
+            wait_until(is_copying, what="a COPY", process=process)
+            process.kill()
+            process.wait()
+        # Its server process ends once it notices.
+        count = "SELECT count(*) FROM shops_shop"
+        others = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        wait_until(lambda: watch.execute(others).fetchone() == (0,), what="the end of the connection")
+        assert watch.execute(count).fetchone() == (0,)
+        done = storefront("copydatabase", "--to", target, **source)
+        assert done.returncode == 0, done.stderr
+        assert watch.execute(count).fetchone() == (2,)
+
+
+def test_a_killed_import_leaves_no_row_and_can_be_repeated(source, tmp_path):
+    archive(source, tmp_path / "shop.zip")
+    data = Path(source["STOREFRONT_DATA_DIR"])
+    pictures = len(list(data.rglob("mug*.png")))
+    there = ("--domain", "copy.example.com", "--base-url", "https://copy.example.com")
+    command = ("importshop", str(tmp_path / "shop.zip"), *there)
+    with running(*command, log=tmp_path / "log", **source) as process:
+        wait_until(lambda: len(list(data.rglob("mug*.png"))) > pictures, what="a stored file", process=process)
+        process.kill()
+        process.wait()
+    assert "No shop has the domain" in storefront("verify", "--shop", "copy.example.com", **source).stderr
+    done = storefront(*command, **source)
+    assert done.returncode == 0, done.stderr
+    assert storefront("verify", **source).returncode == 0

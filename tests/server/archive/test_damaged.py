@@ -117,6 +117,15 @@ def test_refuses_any_changed_byte_of_content(archive, storages):
         refused(storages / "flipped.zip", storages)
 
 
+@pytest.mark.parametrize("name", ["tables/catalogue.Product.jsonl", "files.jsonl"])
+def test_refuses_lines_that_are_not_those_of_the_manifest(archive, storages, name):
+    with zipfile.ZipFile(archive) as source, zipfile.ZipFile(storages / "changed.zip", "w") as target:
+        for entry in source.namelist():
+            content = source.read(entry)
+            target.writestr(entry, content.replace(b"mug", b"rug") if entry == name else content)
+    assert f"{name} was changed after the export" in refused(storages / "changed.zip", storages)
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [

@@ -9,9 +9,7 @@ from storefront.server.progress import progress_bar
 
 
 class Command(Base):
-    help = (
-        "Make a copy of a shop from a file of exportshop. Prints it as a JSON object, with the password of its doors."
-    )
+    help = "Make a copy of a shop from a file of exportshop. Prints it as a JSON object, with a password for visitors."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE", help="a file that exportshop wrote")
