@@ -7,6 +7,8 @@ from django.db.migrations import AddIndex, AlterField
 from django.db.migrations.operations.base import Operation
 from django.db.models import Index
 
+from storefront.kit.dialect import IS_POSTGRESQL
+
 
 class RelaxField(AlterField):
     """Take an index or a foreign key's constraint away from a field, and change nothing else.
@@ -23,7 +25,7 @@ class RelaxField(AlterField):
             kept = {index.name for index in model._meta.indexes}
             for name in find(model, [field.column], index=True, unique=False, type_=Index.suffix, exclude=kept):
                 schema_editor.execute(schema_editor._delete_index_sql(model, name))
-        if field.remote_field and not field.db_constraint and schema_editor.connection.vendor == "postgresql":
+        if field.remote_field and not field.db_constraint and IS_POSTGRESQL:
             for name in find(model, [field.column], foreign_key=True):
                 schema_editor.execute(schema_editor._delete_fk_sql(model, name))
 
@@ -38,7 +40,7 @@ class AddIndexWhileWriting(AddIndex):
 
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
         model = to_state.apps.get_model(app_label, self.model_name)
-        if schema_editor.connection.vendor == "postgresql":
+        if IS_POSTGRESQL:
             # An interrupted one leaves an index that cannot be used.
             schema_editor.execute(f"DROP INDEX IF EXISTS {schema_editor.quote_name(self.index.name)}")
             schema_editor.add_index(model, self.index, concurrently=True)
@@ -72,7 +74,7 @@ class LeaveRoom(Operation):
         return f"Leave room on the pages of {', '.join(self.tables)}"
 
     def _set(self, schema_editor: Any, change: str) -> None:
-        if schema_editor.connection.vendor == "postgresql":
+        if IS_POSTGRESQL:
             for table in self.tables:
                 schema_editor.execute(f"ALTER TABLE {schema_editor.quote_name(table)} {change}")
 
@@ -93,7 +95,7 @@ class DropIndexes(Operation):
         """The models stay as they are."""
 
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
-        if schema_editor.connection.vendor == "postgresql":
+        if IS_POSTGRESQL:
             for name in self.names:
                 schema_editor.execute(f"DROP INDEX IF EXISTS {schema_editor.quote_name(name)}")
 

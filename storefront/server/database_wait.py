@@ -13,6 +13,7 @@ from typing import Any
 import structlog
 from django.conf import settings
 
+from storefront.kit.dialect import IS_POSTGRESQL
 from storefront.server.command import Failed
 
 log = structlog.get_logger(__name__)
@@ -30,7 +31,7 @@ _REFUSED = re.compile(
 def wait_for_database(connection: Any) -> None:
     """Return when the database of this connection answers. Raises Failed if it refuses us, or if it has not answered
     after STOREFRONT_DATABASE_WAIT_SECONDS. A SQLite database is a file, and never away."""
-    if connection.vendor != "postgresql":
+    if not IS_POSTGRESQL:
         return
     deadline = time.monotonic() + settings.DATABASE_WAIT_SECONDS
     has_logged = False

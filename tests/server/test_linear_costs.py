@@ -39,7 +39,7 @@ from storefront.product_files.shopify import headers as shopify_headers
 from storefront.product_files.woocommerce import headers as woocommerce_headers
 from storefront.product_files.woocommerce import parsers as woocommerce_parsers
 from storefront.product_files.woocommerce import seo
-from storefront.server import logs, requestlog
+from storefront.server import logs
 from storefront.server.edge import representation
 from storefront.shops import mail_html
 from storefront.staff import admin_editor
@@ -224,7 +224,7 @@ PARSERS: dict[str, Callable[[str], Any]] = {
     "members": lambda text: members.choice(["a"]).__metadata__[0].func(text),
     "ids": lambda text: members._ids(text),
     "log": logs.redact,
-    "request log": requestlog._without_secrets,
+    "request log": logs.path_without_secrets,
     "Stripe's message": stripe_calls.without_secrets,
     "address in the audit log": lambda text: whole_address("a@a.example").sub("", text),
     "file's name": uploads.cleaned_name,

@@ -9,16 +9,16 @@ from django.db.models import QuerySet
 
 from storefront.server.archive.tables import Table, all_tables
 
-MAX_WAIT_SECONDS = 30
+_MAX_WAIT_SECONDS = 30
 
 
 @contextmanager
 def without_writers() -> Iterator[None]:
     """Lets nothing be written to the source inside the block; others can read. Waits for running writers, and raises
-    OperationalError if they take longer than MAX_WAIT_SECONDS."""
+    OperationalError if they take longer than 30 s."""
     names = ", ".join(connection.ops.quote_name(table._meta.db_table) for table in all_tables())
     with snapshot(), connection.cursor() as cursor:
-        cursor.execute(f"SET LOCAL lock_timeout = '{MAX_WAIT_SECONDS}s'")
+        cursor.execute(f"SET LOCAL lock_timeout = '{_MAX_WAIT_SECONDS}s'")
         # The snapshot is taken by the first read after this.
         cursor.execute(f"LOCK TABLE {names} IN SHARE MODE")
         yield

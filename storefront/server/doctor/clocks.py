@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from django.db import connection
 
 from storefront.kit import clock
+from storefront.kit.dialect import IS_POSTGRESQL
 from storefront.server.doctor.findings import Finding, State
 
 CHECK = "clock"
@@ -17,7 +18,7 @@ def look() -> Iterator[Finding]:
     """Whether this machine's clock is synchronised, as far as systemd knows, and agrees with the database's."""
     if is_synchronised() is False:
         yield Finding(CHECK, State.WARNING, "This machine's clock is not synchronised.", SYNCHRONISE)
-    if connection.vendor != "postgresql":
+    if not IS_POSTGRESQL:
         yield Finding(CHECK, State.OK, "The database uses this machine's clock.")
         return
     with connection.cursor() as cursor:

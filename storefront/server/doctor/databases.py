@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from django.core.checks import Tags, run_checks
 from django.db import connection
 
+from storefront.kit.dialect import IS_POSTGRESQL
 from storefront.server.doctor.findings import Finding, State
 from storefront.server.readiness import count_pending_migrations
 
@@ -15,7 +16,7 @@ MIN_POSTGRESQL = 150_000
 def look() -> Iterator[Finding]:
     """Whether the database answers, is new enough, is migrated, and has its triggers."""
     connection.ensure_connection()
-    if connection.vendor == "postgresql":
+    if IS_POSTGRESQL:
         name, number = server_version()
         if number < MIN_POSTGRESQL:
             oldest = MIN_POSTGRESQL // 10_000

@@ -1,0 +1,9 @@
+from django.db import migrations
+
+from storefront.kit.schema_changes import DropIndexes
+
+
+class Migration(migrations.Migration):
+    dependencies = [("pods", "0001_pods")]
+
+    operations = [DropIndexes(names=["pods_hostelsewhere_host_4c772038_like"])]
