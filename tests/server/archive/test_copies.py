@@ -13,10 +13,12 @@ from storefront.server.archive import exporting
 from storefront.server.archive.contents import archived_tables
 from storefront.server.command import Failed
 from storefront.server.verifying import deviations
+from storefront.shops import quotas
 from storefront.shops.models import Shop
 from tests.orders.factories import make_order, sale_line
 from tests.races import run_concurrently
 from tests.server.archive.shops import content, digests, fill
+from tests.shops.factories import NOW
 
 COPY = ("--domain", "copy.example.com", "--base-url", "https://copy.example.com")
 
@@ -47,6 +49,17 @@ def test_a_copy_has_the_content_of_its_original_and_verifies(filled, other_shop,
     filled_tables = [label for label, rows in first.items() if rows]
     assert len(filled_tables) > 40, sorted({t._meta.label for t in archived_tables()} - set(filled_tables))
     assert list(deviations(copy)) == []
+
+
+def test_files_of_the_copy_count_in_its_quota(filled, tmp_path, settings):
+    settings.QUOTAS = settings.QUOTAS | {"files": 1}
+    run("importshop", export(filled, tmp_path / "shop.zip"), *COPY)
+    copy = Shop.objects.get(domain="copy.example.com")
+    sizes = [path.stat().st_size for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".zip"]
+    # Two shops and the copy have the same files.
+    assert quotas.used("files", shop_id=copy.pk, now=NOW) == sum(sizes) // 3 > 0
+    with pytest.raises(quotas.QuotaReached):
+        quotas.use("files", shop_id=copy.pk, now=NOW)
 
 
 @pytest.mark.slow
