@@ -137,14 +137,21 @@ def _stored_files(archive: Archive, progress: Callable[[str], None]) -> Iterator
     names: dict[tuple[str, str], str] = {}
     try:
         for file in archive.files():
-            with archive.open_file(file) as content:
-                stored = storage_named(file.storage).save(file.name, File(content), max_length=500)
-            names[file.storage, file.name] = stored
+            names[file.storage, file.name] = _store(archive, file)
         yield names
     except BaseException:
         for (storage, _), stored in names.items():
             storage_named(storage).delete(stored)
         raise
+
+
+def _store(archive: Archive, file: form.File) -> str:
+    """Store one file. Returns the name that it got."""
+    with archive.open_file(file) as content:
+        try:
+            return storage_named(file.storage).save(file.name, File(content), max_length=500)
+        except OSError as error:
+            raise Failed(f"The file {file.name} cannot be stored; nothing was changed: {error.strerror}.") from None
 
 
 def _insert_rows(archive: Archive, rewriting: Rewriting, progress: Callable[[str], None]) -> int:

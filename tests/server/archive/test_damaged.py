@@ -142,6 +142,7 @@ def test_refuses_lines_that_are_not_those_of_the_manifest(archive, storages, nam
         (edit_file(name="products\\evil.png"), "not in a folder"),
         (edit_file(name="static/evil.png"), "not in a folder"),
         (edit_file(storage="pictures", name="products/evil.html"), "not a picture"),
+        (edit_file(storage="private", name=f"downloads/{'a' * 300}"), "cannot be stored"),
         (edit_file(size=3), "was changed after"),
         (edit_file(entry="manifest.json"), "missing or listed twice"),
         (edit_file(entry="files/77"), "missing or listed twice"),
