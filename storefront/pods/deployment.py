@@ -13,7 +13,8 @@ from storefront.kit.refusals import InvalidFields
 from storefront.pods.ids import MAX_POD
 
 _UPSTREAM = re.compile(r"([A-Za-z0-9.-]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}")
-HOST = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+# But for words that mean something else in the maps of nginx or Caddy.
+HOST = re.compile(r"(?!(?:default|hostnames|include|volatile)\Z)[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 _MEMBERS = {"number", "upstream", "database", "admin_host"}
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from storefront.kit.refusals import InvalidFields
-from storefront.pods.deployment import Pod, read_pods
+from storefront.pods.deployment import HOST, Pod, read_pods
 
 POD = """
 [[pod]]
@@ -57,6 +57,13 @@ def test_names_what_is_wrong(tmp_path, text, named):
     assert list(caught.value.errors) == ["pods"]
     assert named in str(caught.value.errors)
     assert "secret" not in str(caught.value.errors)
+
+
+@pytest.mark.parametrize("word", ["default", "hostnames", "include", "volatile"])
+def test_a_shop_cannot_break_the_map_by_its_domain(word):
+    """These words are no values in a map of nginx, not even in quotes."""
+    assert HOST.fullmatch(f"{word}.example.com")
+    assert not HOST.fullmatch(word)
 
 
 def test_a_file_that_is_not_there(tmp_path):
