@@ -9,6 +9,7 @@ from storefront.server.progress import progress_bar
 
 
 class Command(Base):
+    goes_direct = True
     help = "Make a copy of a shop from a file of exportshop. Prints it as a JSON object, with a password for visitors."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
