@@ -25,6 +25,7 @@ from storefront.server.archive.copying import require_migrated
 from storefront.server.archive.dialect import dialect
 from storefront.server.archive.rows import BATCH_ROWS, columns, line_of
 from storefront.server.archive.tables import Table, foreign_keys, rows_of_shop, shop_tables
+from storefront.server.command import Failed
 from storefront.shops.models import ApiToken, Shop, StaffMember
 
 _BLOCK = 1 << 20
@@ -148,6 +149,8 @@ def _write_files(archive: ZipFile, found: _Files) -> tuple[form.Part, int]:
         except FileNotFoundError:
             missing += 1
             continue
+        except OSError as error:
+            raise Failed(f"The file {name} cannot be read; nothing was exported: {error.strerror}.") from None
         digest, size = sha256(), 0
         with content, archive.open(_entry(entry, ZIP_STORED), "w", force_zip64=True) as out:
             while block := content.read(_BLOCK):

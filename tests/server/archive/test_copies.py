@@ -51,6 +51,15 @@ def test_a_copy_has_the_content_of_its_original_and_verifies(filled, other_shop,
     assert list(deviations(copy)) == []
 
 
+def test_a_file_that_cannot_be_read_is_named(filled, tmp_path):
+    (picture,) = (path for path in (tmp_path / "media").rglob("mug.png"))
+    picture.unlink()
+    picture.mkdir()
+    with pytest.raises(Failed, match=r"mug.png cannot be read; nothing was exported: Is a directory"):
+        export(filled, tmp_path / "shop.zip")
+    assert not (tmp_path / "shop.zip").exists()
+
+
 def test_files_of_the_copy_count_in_its_quota(filled, tmp_path, settings):
     settings.QUOTAS = settings.QUOTAS | {"files": 1}
     run("importshop", export(filled, tmp_path / "shop.zip"), *COPY)
