@@ -12,7 +12,7 @@ from storefront.shops.request import Caller
 
 def shop_of_host(host: str) -> Shop | None:
     """The shop for this `Host` header: by domain, without port, also if it is closed (`website/closed.py`); otherwise
-    the only active shop if no pod has another (R-CALL-12). Raises Misdirected if another pod serves this host's shop."""
+    the only active shop if no pod has another (R-CALL-12). Raises Misdirected if another pod serves its shop."""
     domain = host.partition(":")[0].lower()
     found = shop_here(domain)
     if found:
