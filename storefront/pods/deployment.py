@@ -73,7 +73,8 @@ def _is_database(url: str) -> bool:
         given = conninfo_to_dict(url) if url.startswith(("postgres://", "postgresql://")) else {}
     except ProgrammingError:
         return False
-    return bool(given) and "@" not in given.get("host", "")[1:] and given.get("port", "0").replace(",", "0").isdecimal()
+    host, port = str(given.get("host", "")), str(given.get("port", "0"))
+    return bool(given) and "@" not in host[1:] and port.replace(",", "0").isdecimal()
 
 
 def _fits(form: re.Pattern[str], value: Any) -> bool:
