@@ -22,8 +22,8 @@ def closed(shop, other_shop):
 def test_refuses_every_page_of_a_closed_shop(closed, visitor):
     for path in PATHS:
         answer = visitor.get(path)
-        assert answer.status_code == 404, path
-        assert not words_of(answer.content.decode()) & {"Lighthouse", "Mug", "Elsewhere", "Third"}
+        assert answer.status_code == 410, path
+        assert not words_of(answer.content.decode()) & {"Mug", "Elsewhere", "Third"}
 
 
 def test_an_unknown_host_does_not_serve_a_closed_shop(shop, client):
