@@ -19,4 +19,5 @@ def make_direct(connection: Any) -> None:
     """Let this process use the database past PgBouncer from now on."""
     if settings.DATABASE_DIRECT:
         connection.close()
-        connection.settings_dict |= settings.DATABASE_DIRECT
+        # A session of its own can have cursors, so that large tables are not read into memory at once.
+        connection.settings_dict |= {"DISABLE_SERVER_SIDE_CURSORS": False} | settings.DATABASE_DIRECT

@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
+
 from storefront.kit.refusals import InvalidFields
 from storefront.pods.ids import MAX_POD
 
 _UPSTREAM = re.compile(r"([A-Za-z0-9.-]+|\[[0-9a-fA-F:.]+\]):[0-9]{1,5}")
-HOST = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+# But for words that mean something else in the maps of nginx or Caddy.
+HOST = re.compile(r"(?!(?:default|hostnames|include|volatile)\Z)[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 _MEMBERS = {"number", "upstream", "database", "admin_host"}
 
 
@@ -52,12 +56,25 @@ def _pod(row: dict[str, Any]) -> Pod:
         raise _invalid(f"Pod {number} has unknown members: {', '.join(unknown)}.")
     if not isinstance(upstream, list) or not upstream or not all(_fits(_UPSTREAM, each) for each in upstream):
         raise _invalid(f'upstream of pod {number}: expected addresses such as ["10.0.0.1:8000", "10.0.0.2:8000"].')
-    if not isinstance(database, str) or not database.startswith(("postgres://", "postgresql://")):
-        raise _invalid(f"database of pod {number}: expected a URL such as postgres://user:password@host:5432/name.")
+    if not isinstance(database, str) or not _is_database(database):
+        raise _invalid(
+            f"database of pod {number}: expected a URL such as postgres://user:password@host:5432/name. In a password,"
+            " write %40 for @, %2F for / and %25 for %."
+        )
     admin_host = row.get("admin_host", "")
     if admin_host and not _fits(HOST, admin_host):
         raise _invalid(f"admin_host of pod {number}: expected a host name such as admin.example.com.")
     return Pod(number, tuple(upstream), database, admin_host)
+
+
+def _is_database(url: str) -> bool:
+    """Whether the URL names a server. Of one that does not, the driver's errors quote the password."""
+    try:
+        given = conninfo_to_dict(url) if url.startswith(("postgres://", "postgresql://")) else {}
+    except ProgrammingError:
+        return False
+    host, port = str(given.get("host", "")), str(given.get("port", "0"))
+    return bool(given) and "@" not in host[1:] and port.replace(",", "0").isdecimal()
 
 
 def _fits(form: re.Pattern[str], value: Any) -> bool:

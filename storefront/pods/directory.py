@@ -4,6 +4,8 @@ A request for a shop that is elsewhere is misdirected (421, R-ERR-15); a header 
 proxy. Hosts and shops that are in no row are unknown, as ever: 404 and 401.
 """
 
+from django.conf import settings
+
 from storefront.kit.refusals import Refusal
 from storefront.pods.models import HostElsewhere
 
@@ -29,6 +31,11 @@ class Misdirected(Refusal):
 def is_elsewhere(host: str) -> bool:
     """Returns True if another pod serves a shop with this domain or further domain."""
     return HostElsewhere.objects.filter(host=host).exists()
+
+
+def is_alone() -> bool:
+    """Returns True if no other pod is known to have shops."""
+    return settings.POD == 0 and not HostElsewhere.objects.exists()
 
 
 def require_host_here(host: str) -> None:

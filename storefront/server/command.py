@@ -16,9 +16,11 @@ from typing import Any
 
 import orjson
 from django.core.management.base import BaseCommand
+from django.db import connection
 
 from storefront import audit
 from storefront.installations.models import App
+from storefront.kit.direct import make_direct
 from storefront.kit.refusals import InvalidFields
 from storefront.shops.models import Shop
 
@@ -32,9 +34,13 @@ class Command(BaseCommand):
 
     # Checks take a second of start-up, and `make check` runs them.
     requires_system_checks: list[str] = []
+    # Whether its transactions last for minutes, so that it uses the database past PgBouncer.
+    goes_direct = False
 
     def execute(self, *args: Any, **options: Any) -> Any:
         """Run the command, with its name and the system user as the actor in the shop's audit log."""
+        if self.goes_direct:
+            make_direct(connection)
         name = type(self).__module__.rpartition(".")[2]
         actor = audit.Actor(audit.Kind.COMMAND, None, f"{name}, run by {system_user()}")
         with audit.acting(actor, place=socket.gethostname()):

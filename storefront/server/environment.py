@@ -289,6 +289,8 @@ def postgresql(name: str, changed_options: dict[str, Any] | None = None, *, url:
     found: dict[str, Any] = {key: given.pop(parameter, "") for key, parameter in names.items()}
     if not found["NAME"]:
         refuse(name, "a database's name at its end, such as postgres://user@host/name", secret=True)
+    if "@" in found["HOST"][1:]:
+        refuse(name, "a password in which each @ is written as %40", secret=True)
     if not found["PORT"].replace(",", "0").isdecimal() and found["PORT"]:
         refuse(name, "numbers as ports, such as postgres://user@host:5432/name", secret=True)
     return found | {

@@ -12,13 +12,13 @@ from storefront.shops.request import Caller
 
 def shop_of_host(host: str) -> Shop | None:
     """The shop for this `Host` header: by domain, without port, also if it is closed (`website/closed.py`); otherwise
-    the only active shop if there is just one (R-CALL-12). Raises Misdirected if another pod serves this host's shop."""
+    the only active shop if no pod has another (R-CALL-12). Raises Misdirected if another pod serves its shop."""
     domain = host.partition(":")[0].lower()
     found = shop_here(domain)
     if found:
         return found
     active = list(Shop.objects.filter(is_active=True)[:2])
-    return active[0] if len(active) == 1 else None
+    return active[0] if len(active) == 1 and directory.is_alone() else None
 
 
 def shop_here(domain: str) -> Shop | None:

@@ -78,6 +78,11 @@ def _has_room(kind: str, used: Combinable) -> Q:
     return Q(most=0) | Q(most__gte=used) | Q(most=None) & (Q(LessThanOrEqual(used, Value(usual))) if usual else Q())
 
 
+def begin(kind: str, *, shop_id: int, used: int) -> None:
+    """Count what a new shop begins with, of a quota that has no window; also if it is more than the limit."""
+    QuotaUse.objects.create(shop_id=shop_id, kind=kind, since=ALWAYS, used=used)
+
+
 @contextmanager
 def held(kind: str, *, shop_id: int, now: datetime, amount: int) -> Iterator[None]:
     """`use`, given back if the block raises."""

@@ -9,10 +9,10 @@ from storefront.kit.middleware import Middleware
 from storefront.website.errors import closed
 
 # Whoever has paid still gets there: pages of an order, whose URL is a secret of its buyer, and the way back from a
-# provider, which records the payment. News of providers is no page (`payments/news.py`).
+# provider, which records the payment; not the way to the provider. News of providers is no page (`payments/news.py`).
 OPEN = {
     *("website:colours", "checkout:confirmation", "checkout:confirmation_blocks", "checkout:order_email"),
-    *("checkout:document", "checkout:download", "checkout:payment_step", "checkout:payment_return"),
+    *("checkout:document", "checkout:download", "checkout:payment_return"),
 }
 
 

@@ -15,7 +15,7 @@ from tests.catalogue.factories import make_product
 from tests.client import ApiClient
 from tests.factories.apps import install
 from tests.orders.factories import make_order
-from tests.payments.conftest import account_of, bank, mug, press, shopper
+from tests.payments.conftest import account_of, bank, mug, press, return_path, shopper
 from tests.races import run_concurrently
 from tests.shops.factories import NOW, make_token
 from tests.staff import make_staff, open_desk
@@ -118,6 +118,17 @@ def test_money_on_its_way_is_recorded(bank, shop, shopper, mug):
     assert browser.post("/payments/bank/news", body, content_type="application/json").status_code == 200
     assert Order.objects.get().payment_status == "paid"
     assert PaymentEntry.objects.filter(kind="news").exists()
+
+
+def test_nobody_is_led_to_a_provider_any_more_but_back(bank, shop, shopper, mug):
+    press(shopper, mug)
+    back = return_path()
+    step = back.removesuffix("/return")
+    assert shopper.get(step).status_code == 303
+    close(shop)
+    assert shopper.get(step).status_code == 410
+    bank.pay(account_of(bank))
+    assert shopper.get(back)["Location"] == f"/orders/{Order.objects.get().public_id}"
 
 
 @pytest.mark.django_db(transaction=True)

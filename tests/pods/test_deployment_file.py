@@ -3,7 +3,7 @@
 import pytest
 
 from storefront.kit.refusals import InvalidFields
-from storefront.pods.deployment import Pod, read_pods
+from storefront.pods.deployment import HOST, Pod, read_pods
 
 POD = """
 [[pod]]
@@ -43,6 +43,10 @@ def test_reads_the_pods_by_number(tmp_path):
         (POD.format(number=0).replace("10.0.0.1:8000", "10.0.0.1"), "upstream of pod 0"),
         (POD.format(number=0).replace("10.0.0.1:8000", "a:1; return 200"), "upstream of pod 0"),
         (POD.format(number=0).replace("postgres:", "sqlite:"), "database of pod 0"),
+        (POD.format(number=0).replace("secret@", "secret%zz@"), "database of pod 0"),
+        (POD.format(number=0).replace("secret@", "the secret@"), "database of pod 0"),
+        (POD.format(number=0).replace("secret@", "p@secret@"), "database of pod 0"),
+        (POD.format(number=0).replace("secret@", "secret/1@"), "database of pod 0"),
         (POD.format(number=0) + "admin = 1", "unknown members: admin"),
         (POD.format(number=0) + 'admin_host = "a b"', "admin_host of pod 0"),
     ],
@@ -53,6 +57,13 @@ def test_names_what_is_wrong(tmp_path, text, named):
     assert list(caught.value.errors) == ["pods"]
     assert named in str(caught.value.errors)
     assert "secret" not in str(caught.value.errors)
+
+
+@pytest.mark.parametrize("word", ["default", "hostnames", "include", "volatile"])
+def test_a_shop_cannot_break_the_map_by_its_domain(word):
+    """These words are no values in a map of nginx, not even in quotes."""
+    assert HOST.fullmatch(f"{word}.example.com")
+    assert not HOST.fullmatch(word)
 
 
 def test_a_file_that_is_not_there(tmp_path):

@@ -32,9 +32,17 @@ def test_a_page_of_a_shop_elsewhere(host, path):
 
 
 def test_the_only_shop_here_never_answers_for_it(shop):
-    # It does for hosts that nobody knows.
-    assert shop.name in ask("unknown.example.net").content.decode()
     assert shop.name not in ask("away.example.com").content.decode()
+
+
+def test_the_only_shop_here_answers_for_no_unknown_host(shop, settings):
+    """It may be that of a new shop of another pod, of which this one does not know yet."""
+    assert ask("new.example.com").status_code == 404
+    HostElsewhere.objects.all().delete()
+    # Without further pods it does.
+    assert ask("new.example.com").status_code == 200
+    settings.POD = 5
+    assert ask("new.example.com").status_code == 404
 
 
 def test_a_form_of_a_shop_elsewhere_has_no_effect():

@@ -9,6 +9,8 @@ import pytest
 import requests
 from django.db import connection
 
+from storefront.kit.direct import make_direct
+from tests.databases import succeed
 from tests.receiver import receiving
 from tests.server.bouncers import pooled
 from tests.server.merchants import SIGN_IN, Merchant
@@ -92,6 +94,27 @@ def test_migrations_go_past_the_pooler(deployment):
     given = {"DATABASE_URL": f"postgres://postgres@127.0.0.1:{free_port()}/shop", "STOREFRONT_PGBOUNCER": "1"}
     done = storefront("migrate", **deployment | given, DATABASE_DIRECT_URL=deployment["DATABASE_URL"])
     assert (done.returncode, "No migrations to apply." in done.stderr or done.stderr) == (0, True)
+
+
+def test_copies_of_shops_go_past_the_pooler(deployment, tmp_path):
+    """Their transactions last for minutes, and behind it rows would be read into memory at once."""
+    given = variables(deployment, f"postgres://postgres@127.0.0.1:{free_port()}/shop")
+    archive = str(tmp_path / "shop.zip")
+    new = ("--domain", "shop.example.com", "--name", "Shop", "--base-url", "https://shop.example.com")
+    succeed("createshop", *new, environment=deployment)
+    for command in (
+        ("exportshop", "--shop", "shop.example.com", "--output", archive),
+        ("importshop", archive, "--domain", "copy.example.com", "--base-url", "https://copy.example.com"),
+    ):
+        succeed(*command, environment=given)
+
+
+def test_past_the_pooler_large_tables_are_read_in_parts(settings):
+    behind = connection.copy()
+    settings.DATABASE_DIRECT = {name: behind.settings_dict[name] for name in ("HOST", "PORT", "OPTIONS")}
+    behind.settings_dict = behind.settings_dict | {"DISABLE_SERVER_SIDE_CURSORS": True}
+    make_direct(behind)
+    assert behind.settings_dict["DISABLE_SERVER_SIDE_CURSORS"] is False
 
 
 def test_a_listener_that_is_pooled_hears_nothing_and_says_so(deployment, tmp_path):

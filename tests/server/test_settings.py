@@ -148,6 +148,7 @@ def test_the_secret_key_is_made_once_and_readable_by_its_owner_alone(tmp_path):
         ("DATABASE_URL", "mysql://me:hidden-word@localhost/shop"),
         ("DATABASE_URL", "postgres://me:hidden-word@localhost:port/shop"),
         ("DATABASE_URL", "postgres://me:hidden-word@localhost"),
+        ("DATABASE_URL", "postgres://me:p@hidden-word@localhost/shop"),
         ("DATABASE_URL", "postgres://[hidden-word"),
         ("DATABASE_URL", "hidden-word"),
         ("REDIS_URL", "http://:hidden-word@localhost"),

@@ -23,7 +23,6 @@ def test_refuses_every_page_of_a_closed_shop(closed, visitor):
     for path in PATHS:
         answer = visitor.get(path)
         assert answer.status_code == 410, path
-        # Its own name, and nothing of what it has or of other shops.
         assert not words_of(answer.content.decode()) & {"Mug", "Elsewhere", "Third"}
 
 

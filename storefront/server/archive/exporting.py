@@ -12,6 +12,7 @@ from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 import orjson
+from django.core.exceptions import SuspiciousOperation
 from django.core.files.storage import Storage, default_storage
 from django.db.models import FileField, JSONField, QuerySet
 
@@ -25,6 +26,8 @@ from storefront.server.archive.copying import require_migrated
 from storefront.server.archive.dialect import dialect
 from storefront.server.archive.rows import BATCH_ROWS, columns, line_of
 from storefront.server.archive.tables import Table, foreign_keys, rows_of_shop, shop_tables
+from storefront.server.command import Failed
+from storefront.server.media import NO_SUCH_NAME
 from storefront.shops.models import ApiToken, Shop, StaffMember
 
 _BLOCK = 1 << 20
@@ -143,9 +146,8 @@ def _write_files(archive: ZipFile, found: _Files) -> tuple[form.Part, int]:
     lines, missing = [], 0
     for number, (storage, name) in enumerate(found):
         entry = f"files/{number}"
-        try:
-            content = storage_named(storage).open(name)
-        except FileNotFoundError:
+        content = _opened(storage, name)
+        if content is None:
             missing += 1
             continue
         digest, size = sha256(), 0
@@ -160,6 +162,18 @@ def _write_files(archive: ZipFile, found: _Files) -> tuple[form.Part, int]:
         for line in lines:
             part.add(orjson.dumps(line.model_dump()))
     return part.result([]), missing
+
+
+def _opened(storage: str, name: str) -> Any:
+    """The file; None if there is none of this name. Pictures of orders have names that merchants can give."""
+    try:
+        return storage_named(storage).open(name)
+    except (FileNotFoundError, IsADirectoryError, SuspiciousOperation, ValueError):
+        return None
+    except OSError as error:
+        if error.errno in NO_SUCH_NAME:
+            return None
+        raise Failed(f"The file {name} cannot be read; nothing was exported: {error.strerror}.") from None
 
 
 def _entry(name: str, compression: int) -> ZipInfo:

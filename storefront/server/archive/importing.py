@@ -38,12 +38,15 @@ from storefront.server.archive.rows import BATCH_ROWS
 from storefront.server.archive.tables import Table
 from storefront.server.command import Failed
 from storefront.server.verifying import deviations
+from storefront.shops import quotas
 from storefront.shops.models import Shop, StaffMember, User
 from storefront.staff.actions import create_shop
 from storefront.staff.doors import close_doors
 
 # Columns of the shop that a copy does not take over.
 _OWN = ("id", "domain", "name", "base_url", "created_at", "updated_at", "door_password", "delivery_tax_class_id")
+# What values of another type or size raise on their way to the database.
+_OF_VALUES = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 
 
 @dataclass
@@ -86,6 +89,7 @@ def import_shop(
             rows = 1 + _insert_rows(archive, rewriting, progress)
             _take_over(shop, rewriting.row(Shop, row))
             _end_drafts(shop, now)
+            quotas.begin("files", shop_id=shop.pk, used=sum(file.size for file in archive.files()))
             progress("search index")
             reindex(shop=shop)
             imported = Imported(shop, close_doors(shop=shop, now=now), rows, len(names), archive.manifest)
@@ -106,7 +110,7 @@ def _refusals() -> Iterator[None]:
     """Turns what the database refuses into a sentence."""
     try:
         yield
-    except (DataError, IntegrityError, ValidationError, Unknown, TypeError, ValueError, KeyError) as error:
+    except (DataError, IntegrityError, ValidationError, Unknown, *_OF_VALUES) as error:
         reason = " ".join(str(getattr(error, "messages", error)).split())
         raise Failed(f"The archive has a row that cannot be stored; nothing was changed: {reason}") from error
 
@@ -133,14 +137,21 @@ def _stored_files(archive: Archive, progress: Callable[[str], None]) -> Iterator
     names: dict[tuple[str, str], str] = {}
     try:
         for file in archive.files():
-            with archive.open_file(file) as content:
-                stored = storage_named(file.storage).save(file.name, File(content), max_length=500)
-            names[file.storage, file.name] = stored
+            names[file.storage, file.name] = _store(archive, file)
         yield names
     except BaseException:
         for (storage, _), stored in names.items():
             storage_named(storage).delete(stored)
         raise
+
+
+def _store(archive: Archive, file: form.File) -> str:
+    """Store one file. Returns the name that it got."""
+    with archive.open_file(file) as content:
+        try:
+            return storage_named(file.storage).save(file.name, File(content), max_length=500)
+        except OSError as error:
+            raise Failed(f"The file {file.name} cannot be stored; nothing was changed: {error.strerror}.") from None
 
 
 def _insert_rows(archive: Archive, rewriting: Rewriting, progress: Callable[[str], None]) -> int:

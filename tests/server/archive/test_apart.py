@@ -18,6 +18,7 @@ from storefront.payments.models import OrderDraft, Payment, Refund
 from storefront.payments.refunds import request_refund
 from storefront.server.verifying import deviations
 from storefront.shops.models import ApiToken, Shop, StaffMember
+from storefront.staff import closing
 from storefront.webhooks.models import Event, Registration
 from tests.addresses import ADDRESS
 from tests.catalogue.factories import make_product
@@ -28,7 +29,7 @@ from tests.orders.factories import make_order, sale_line
 from tests.payments.conftest import bank as bank
 from tests.server.archive.shops import fill
 from tests.server.archive.test_copies import COPY, export, run
-from tests.shops.factories import make_token
+from tests.shops.factories import NOW, make_token
 from tests.staff import make_staff
 from tests.webhooks.factories import emit, listener, register
 
@@ -74,6 +75,13 @@ def test_it_is_closed_and_sends_nothing(shop, copied, client):
     assert "Password" in page.content.decode()
     assert "Payment providers whose keys are to be entered again: stripe." in said
     assert "The copy is closed" in said
+
+
+def test_a_copy_of_a_shop_that_the_operator_closed(shop, copied):
+    closing.close_shop(shop=shop, now=NOW)
+    copy, said = copied()
+    assert not copy.is_active
+    assert "The operator had closed the original" in said
 
 
 def test_staff_are_found_by_their_address(shop, copied):

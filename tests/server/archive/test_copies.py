@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -9,14 +11,17 @@ from django.core.management import call_command
 
 from storefront.content.models import Page
 from storefront.kit.refusals import InvalidFields
+from storefront.orders.models import OrderLine
 from storefront.server.archive import exporting
 from storefront.server.archive.contents import archived_tables
 from storefront.server.command import Failed
 from storefront.server.verifying import deviations
+from storefront.shops import quotas
 from storefront.shops.models import Shop
 from tests.orders.factories import make_order, sale_line
 from tests.races import run_concurrently
 from tests.server.archive.shops import content, digests, fill
+from tests.shops.factories import NOW
 
 COPY = ("--domain", "copy.example.com", "--base-url", "https://copy.example.com")
 
@@ -47,6 +52,38 @@ def test_a_copy_has_the_content_of_its_original_and_verifies(filled, other_shop,
     filled_tables = [label for label, rows in first.items() if rows]
     assert len(filled_tables) > 40, sorted({t._meta.label for t in archived_tables()} - set(filled_tables))
     assert list(deviations(copy)) == []
+
+
+def test_a_file_that_cannot_be_read_is_named(filled, tmp_path):
+    (picture,) = (path for path in (tmp_path / "media").rglob("mug.png"))
+    picture.unlink()
+    # A socket, since for root there is no file that may not be read.
+    os.mknod(picture, stat.S_IFSOCK | 0o600)
+    with pytest.raises(Failed, match=r"mug.png cannot be read; nothing was exported: No such device"):
+        export(filled, tmp_path / "shop.zip")
+    assert not (tmp_path / "shop.zip").exists()
+
+
+@pytest.mark.parametrize("name", ["../private/secret", "/etc/passwd", f"products/{'a' * 300}", "products"])
+def test_a_picture_of_an_order_leads_to_no_other_file(filled, tmp_path, name):
+    """Its URL can be one that a merchant's product file had."""
+    before = run("exportshop", "--shop", filled.domain, "--output", tmp_path / "first.zip")[0]
+    (tmp_path / "private" / "secret").write_text("secret")
+    line = OrderLine.objects.filter(shop=filled).exclude(image__contains="/media/")[0]
+    OrderLine.objects.filter(pk=line.pk).update(image=f"{filled.base_url}/media/{name}")
+    after = run("exportshop", "--shop", filled.domain, "--output", tmp_path / "second.zip")[0]
+    assert (after["files"], after["files_missing"]) == (before["files"], before["files_missing"] + 1)
+
+
+def test_files_of_the_copy_count_in_its_quota(filled, tmp_path, settings):
+    settings.QUOTAS = settings.QUOTAS | {"files": 1}
+    run("importshop", export(filled, tmp_path / "shop.zip"), *COPY)
+    copy = Shop.objects.get(domain="copy.example.com")
+    sizes = [path.stat().st_size for path in tmp_path.rglob("*") if path.is_file() and path.suffix != ".zip"]
+    # Two shops and the copy have the same files.
+    assert quotas.used("files", shop_id=copy.pk, now=NOW) == sum(sizes) // 3 > 0
+    with pytest.raises(quotas.QuotaReached):
+        quotas.use("files", shop_id=copy.pk, now=NOW)
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from storefront.server.progress import progress_bar
 
 
 class Command(Base):
+    goes_direct = True
     help = (
         "Copy all shops, or one, to an empty PostgreSQL database, and compare. Nothing can be written meanwhile. Prints"
         " the counts as a JSON object."

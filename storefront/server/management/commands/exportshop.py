@@ -9,6 +9,7 @@ from storefront.server.progress import progress_bar
 
 
 class Command(Base):
+    goes_direct = True
     help = "Write a whole shop to one file, from which importshop makes a copy. Prints the counts as a JSON object."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

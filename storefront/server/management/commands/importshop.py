@@ -9,6 +9,7 @@ from storefront.server.progress import progress_bar
 
 
 class Command(Base):
+    goes_direct = True
     help = "Make a copy of a shop from a file of exportshop. Prints it as a JSON object, with a password for visitors."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -54,4 +55,6 @@ def sentences(made: Imported) -> list[str]:
     found = [f"{what}: {', '.join(names)}." for what, names in asked.items() if names]
     if missing := made.manifest.files_missing:
         found.append(f"Files that were missing at the export: {missing}.")
+    if not made.shop.is_active:
+        found.append("The operator had closed the original, so the copy is closed like it: see All shops in the admin.")
     return [*found, "The copy is closed: visitors need the password, until its owner opens it in the admin."]
