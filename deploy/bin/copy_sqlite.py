@@ -3,10 +3,11 @@
 import sqlite3
 import sys
 from contextlib import closing
+from pathlib import Path
 
 source, target = sys.argv[1:]
 with (
-    closing(sqlite3.connect(f"file:{source}?mode=ro", uri=True, timeout=60)) as shop,
+    closing(sqlite3.connect(f"{Path(source).absolute().as_uri()}?mode=ro", uri=True, timeout=60)) as shop,
     closing(sqlite3.connect(target)) as copy,
 ):
     # All pages in one step: a reader in WAL mode, so writers do not wait, and the copy is of one moment.

@@ -5,16 +5,15 @@ from collections.abc import Collection
 from datetime import datetime
 from functools import partial, reduce
 from operator import or_
-from typing import Any
 
 import orjson
 from django.db import connection
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 
 from storefront.catalogue import records
 from storefront.catalogue.awaited_texts import words_to_find
 from storefront.catalogue.dated import dates
-from storefront.catalogue.models import LastChange, Product
+from storefront.catalogue.models import LastChange
 from storefront.catalogue.records import Record
 from storefront.kit.sql import fetch
 from storefront.shops.models import Shop
@@ -35,33 +34,23 @@ def product_page(
 ) -> tuple[list[Record], int]:
     """`count` products from index `start` on, most recently changed first, as records of the list or with these
     members; and the total."""
-    found = Product.objects.filter(shop=shop, deleted_at=None)
-    is_filtered = not (status is None and updated_since is None and ids is None and not q)
+    # Alone, without the products themselves: its index has what these conditions ask.
+    found = LastChange.objects.filter(shop=shop)
     if status is not None:
         found = found.filter(status=status)
     if updated_since is not None:
         params = {"shop": shop.pk, "since": as_stored(updated_since), "now": as_stored(now)}
         turned = {id for _, id in fetch(connection, dates.turned(), params)}
-        found = found.filter(Q(last_change__updated_at__gte=updated_since) | Q(pk__in=turned))
+        found = found.filter(Q(updated_at__gte=updated_since) | Q(pk__in=turned))
     if ids is not None:
         found = found.filter(pk__in=ids)
     # Without the search index, which holds only the products that the shop lists.
     for word in words_to_find(partial(fetch, connection), shop.pk, q, shop.language):
-        found = found.filter(reduce(or_, (Q(search__text__contains=text) for text in word.texts)))
-    page = list(_newest_first(shop, found, is_filtered)[start : start + count])
+        found = found.filter(reduce(or_, (Q(product__search__text__contains=text) for text in word.texts)))
+    page = list(found.order_by("-updated_at", "-pk").values_list("pk", flat=True)[start : start + count])
     record = records.product() if members is None else records.chosen_product(members, for_apps=True)
     listed = _records(shop, page, record, now)
-    # With the condition of the indexes that count.
-    return [listed[id] for id in page if id in listed], found.filter(pk__gt=0).count()
-
-
-def _newest_first(shop: Shop, found: QuerySet[Product], is_filtered: bool) -> QuerySet[Any, int]:
-    """The ids of these products, most recently changed first. Without a filter, the index alone has them."""
-    if not is_filtered:
-        rows = LastChange.objects.filter(shop=shop).order_by("-updated_at", "-product_id")
-        return rows.values_list("product_id", flat=True)
-    newest = found.filter(last_change__shop=shop).order_by("-last_change__updated_at", "-last_change__product_id")
-    return newest.values_list("pk", flat=True)
+    return [listed[id] for id in page if id in listed], found.count()
 
 
 def product_record(

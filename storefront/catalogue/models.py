@@ -260,7 +260,7 @@ class Product(models.Model):
                 condition=Q(legacy_source_id__isnull=False),
                 name="product_legacy_id",
             ),
-            # How many products of a status apps and the admin have. Every id is above 0, as below.
+            # How many products of a status the admin counts. Every id is above 0, as below.
             models.Index(
                 fields=["shop", "status"], condition=Q(deleted_at__isnull=True, id__gt=0), name="product_of_status"
             ),

@@ -54,8 +54,8 @@ def _refill(editor: Any) -> None:
     open_ledger(editor)
     editor.execute("DELETE FROM catalogue_lastchange")
     editor.execute(
-        "INSERT INTO catalogue_lastchange (product_id, shop_id, updated_at)"
-        " SELECT id, shop_id, updated_at FROM catalogue_product WHERE deleted_at IS NULL"
+        "INSERT INTO catalogue_lastchange (product_id, shop_id, updated_at, status)"
+        " SELECT id, shop_id, updated_at, status FROM catalogue_product WHERE deleted_at IS NULL"
     )
     # Counted again, since writes without the triggers left no trace.
     for table in ("frequentword", "wordcount", "textchange", "listingtotal"):

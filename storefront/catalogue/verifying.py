@@ -79,10 +79,10 @@ _OLD_IN_USE = " UNION ALL ".join(
 
 # Products that lists by the last change would leave out, or show in a wrong place.
 _LAST_CHANGES = """
-    SELECT p.slug, c.updated_at, CASE WHEN p.deleted_at IS NULL THEN p.updated_at END FROM catalogue_product p
-    LEFT JOIN catalogue_lastchange c ON c.product_id = p.id AND c.shop_id = p.shop_id
+    SELECT p.slug, c.updated_at, c.status, p.updated_at, p.status, p.deleted_at
+    FROM catalogue_product p LEFT JOIN catalogue_lastchange c ON c.product_id = p.id AND c.shop_id = p.shop_id
     WHERE p.shop_id = %(shop)s AND CASE WHEN p.deleted_at IS NOT NULL THEN c.updated_at IS NOT NULL
-        ELSE c.updated_at IS NULL OR c.updated_at <> p.updated_at END ORDER BY p.id
+        ELSE c.updated_at IS NULL OR c.updated_at <> p.updated_at OR c.status <> p.status END ORDER BY p.id
 """
 
 
@@ -101,8 +101,10 @@ def deviations(shop: Shop) -> Iterator[Deviation]:
         yield from differing("list price", f"product {slug}", f"{from_hundredths(price):.2f}", prices)
     for table, slug in fetch(connection, _OLD_IN_USE, {"shop": shop.pk}, prepared=False):
         yield Deviation("old slug", f"{table} {slug}", "in use", "not in use")
-    for slug, listed, changed in fetch(connection, _LAST_CHANGES, {"shop": shop.pk}):
-        yield from differing("last change", f"product {slug}", listed, changed)
+    for slug, listed, listed_as, changed, status, deleted in fetch(connection, _LAST_CHANGES, {"shop": shop.pk}):
+        yield from differing("last change", f"product {slug}", listed, None if deleted else changed)
+        if listed and not deleted:
+            yield from differing("listed status", f"product {slug}", listed_as, status)
     rows = list(
         Category.objects.filter(shop=shop)
         .order_by("sort_order", "id")

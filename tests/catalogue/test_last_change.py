@@ -4,10 +4,13 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from storefront.catalogue.actions import delete_product
+from storefront.catalogue.app_queries import product_page
 from storefront.catalogue.models import LastChange, Product
 from storefront.catalogue.stock import StockUse, put_back_stock, take_stock
+from storefront.catalogue.verifying import deviations
 from tests.catalogue.factories import make_product, make_variant
 from tests.catalogue.test_list_indexes import plan_of
 from tests.client import ApiClient
@@ -48,6 +51,29 @@ def test_whoever_writes_is_noticed(shop, app):
     Product.objects.bulk_create([Product(**_columns(mug), slug="cup", updated_at=LATER + timedelta(seconds=1))])
     assert LastChange.objects.filter(shop=shop).count() == 3
     assert LastChange.objects.filter(shop=shop).latest("updated_at").product.slug == "cup"
+
+
+def test_a_status_alone_is_noticed(shop, app):
+    mug, pot = make_product(shop, "Mug"), make_product(shop, "Pot", deleted_at=NOW)
+    for status in ("draft", "archived"):
+        Product.objects.update(status=status)
+        assert listed(app, f"?status={status}") == ["Mug"]
+    assert listed(app, "?status=draft") == []
+    Product.objects.filter(pk=pot.pk).update(deleted_at=None)
+    assert listed(app, "?status=archived") == ["Pot", "Mug"]
+    assert list(deviations(shop)) == []
+    LastChange.objects.filter(pk=mug.pk).update(status="draft")
+    assert [each[:4] for each in deviations(shop)] == [("listed status", "product mug", "draft", "archived")]
+
+
+def test_lists_of_a_status_read_no_product(shop):
+    """Products are read for the page alone: a list of few among many would read them all otherwise."""
+    make_product(shop, "Mug")
+    with CaptureQueriesContext(connection) as queries:
+        product_page(shop, status="draft", q="", updated_since=NOW, start=0, count=24, now=LATER)
+    found = [each["sql"] for each in queries if "catalogue_lastchange" in each["sql"]]
+    assert len(found) == 2
+    assert not any("catalogue_product" in each for each in found)
 
 
 def test_a_deleted_product_leaves_the_list_until_it_is_restored(shop, app):

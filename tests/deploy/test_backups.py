@@ -203,6 +203,11 @@ def test_the_password_is_in_no_argument():
     assert split(DATABASE_URL="postgres://me@h/x") == "postgres://me@h/x|none"
     assert split(DATABASE_URL="postgresql://a:b@pool/x", DATABASE_DIRECT_URL=secret).startswith("postgres://me@h")
     assert split() == "|none"
+    as_parameter = "postgres://me@h/x?password=p%26q&sslmode=require"
+    assert split(DATABASE_URL=as_parameter) == "postgres://me@h/x?sslmode=require|p&q"
+    assert split(DATABASE_URL="postgresql:///x?host=/run&password=pq") == "postgresql:///x?host=/run|pq"
+    backslashes = r"postgres://me:a\nb\c%5Cd@h/x"
+    assert split(DATABASE_URL=backslashes) == r"postgres://me@h/x|a\nb\c\d"
 
 
 def test_the_container_of_a_worker_is_watched_by_the_file_that_it_touches():

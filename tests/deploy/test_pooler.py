@@ -66,11 +66,12 @@ def test_web_processes_and_workers_log_in_and_only_web_has_time_outs(cluster):
         shown = {}
         for role in ("storefront", "storefront_web"):
             with psycopg.connect(user=role, password=PASSWORD, **pooled) as connection:
-                query = "SELECT current_user, current_setting('statement_timeout'), current_setting('lock_timeout')"
-                shown[role] = connection.execute(query).fetchone()
+                names = ("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
+                query = ", ".join(f"current_setting('{name}')" for name in names)
+                shown[role] = connection.execute(f"SELECT current_user, {query}").fetchone()
         assert shown == {
-            "storefront": ("storefront", "0", "0"),
-            "storefront_web": ("storefront_web", "30s", "10s"),
+            "storefront": ("storefront", "0", "0", "1min"),
+            "storefront_web": ("storefront_web", "30s", "10s", "1min"),
         }
         with pytest.raises(psycopg.OperationalError, match=r"(?i)password|SASL"):
             psycopg.connect(user="storefront", password="wrong", **pooled)

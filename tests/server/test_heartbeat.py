@@ -3,9 +3,11 @@
 from datetime import timedelta
 
 import pytest
+from django.db import OperationalError
 
 from storefront.kit import clock
 from storefront.server.models import WorkerHeartbeat
+from storefront.server.worker.alive import NAME as ALIVE
 from storefront.server.worker.heartbeat import KEPT, LIVE, Heartbeat, live_workers
 from storefront.server.worker.worker import Worker
 
@@ -28,6 +30,19 @@ def test_a_worker_that_is_silent_is_dead_and_its_row_is_deleted_later():
     assert live_workers(now + LIVE) == 0
     assert Heartbeat().beat(now=now + KEPT + timedelta(seconds=1), limit=100) == 1
     assert WorkerHeartbeat.objects.count() == 1
+
+
+def test_the_file_of_a_worker_is_touched_while_the_database_is_away(settings, tmp_path, monkeypatch):
+    settings.DATA_DIR = tmp_path
+
+    def away(*_: object, **_kwargs: object) -> None:
+        raise OperationalError("away")
+
+    monkeypatch.setattr("storefront.server.worker.heartbeat.Heartbeat.beat", away)
+    (lane,) = [thread for thread in Worker().threads if thread.name == "sweeps"]
+    with pytest.raises(OperationalError):
+        lane.run_once()
+    assert (tmp_path / ALIVE).exists()
 
 
 def test_a_worker_beats():

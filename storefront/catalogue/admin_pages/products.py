@@ -145,7 +145,8 @@ class ProductAdmin(BulkEditAdmin, UploadsAdmin, SavingAdmin, WithEditor, StockAd
         if paginator.count and "deleted" not in request.GET:
             # The database goes by the index of last changes if only products with one are asked for: all that are not
             # deleted.
-            paginator.object_list = queryset.filter(last_change__shop=request.shop.pk)
+            of_status = {"last_change__status": status} if (status := request.GET.get("status__exact")) else {}
+            paginator.object_list = queryset.filter(last_change__shop=request.shop.pk, **of_status)
         return paginator
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet, search_term: str) -> Any:

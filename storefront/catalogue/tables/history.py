@@ -97,9 +97,9 @@ class PastPrice(models.Model):
 
 
 class LastChange(models.Model):
-    """The `updated_at` of each product that is not deleted a second time, with the index that lists go by. In the
-    product's own row, an index of it would make each sale write to every index of the product. Only triggers write here
-    (catalogue/triggers.py)."""
+    """The `updated_at` and the status of each product that is not deleted a second time, with the index that lists go
+    by. In the product's own row, an index of `updated_at` would make each sale write to every index of the product.
+    Only triggers write here (catalogue/triggers.py)."""
 
     product = models.OneToOneField(
         "catalogue.Product",
@@ -110,9 +110,13 @@ class LastChange(models.Model):
     )
     shop = models.ForeignKey(Shop, on_delete=models.DO_NOTHING, db_index=False, db_constraint=False)
     updated_at = models.DateTimeField()
+    status = models.CharField(max_length=10, db_default="")
 
     class Meta:
-        indexes = [models.Index(fields=["shop", "-updated_at", "-product"], name="last_change_newest")]
+        indexes = [
+            models.Index(fields=["shop", "-updated_at", "-product"], name="last_change_newest"),
+            models.Index(fields=["shop", "status", "-updated_at", "-product"], name="last_change_of_status"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.product_id} at {self.updated_at:%F %T}"

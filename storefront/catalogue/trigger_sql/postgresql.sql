@@ -355,11 +355,11 @@ END $$
 CREATE TRIGGER catalogue_category_slugs_gone AFTER DELETE ON catalogue_category
   FOR EACH ROW EXECUTE FUNCTION catalogue_category_slugs_gone()
 ;;
--- The time of a product's last change, outside its row, as long as the product is not deleted.
+-- The time of a product's last change and its status, outside its row, as long as the product is not deleted.
 CREATE FUNCTION catalogue_changes_made() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  INSERT INTO catalogue_lastchange (product_id, shop_id, updated_at)
-    SELECT n.id, n.shop_id, n.updated_at FROM new_rows n WHERE n.deleted_at IS NULL;
+  INSERT INTO catalogue_lastchange (product_id, shop_id, updated_at, status)
+    SELECT n.id, n.shop_id, n.updated_at, n.status FROM new_rows n WHERE n.deleted_at IS NULL;
   RETURN NULL;
 END $$
 ;;
@@ -369,15 +369,17 @@ CREATE TRIGGER catalogue_product_change_made AFTER INSERT ON catalogue_product
 CREATE FUNCTION catalogue_change_moved() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF OLD.deleted_at IS NULL AND NEW.deleted_at IS NULL THEN
-    UPDATE catalogue_lastchange SET updated_at = NEW.updated_at WHERE product_id = NEW.id;
+    UPDATE catalogue_lastchange SET updated_at = NEW.updated_at, status = NEW.status WHERE product_id = NEW.id;
   ELSIF NEW.deleted_at IS NULL THEN
-    INSERT INTO catalogue_lastchange (product_id, shop_id, updated_at) VALUES (NEW.id, NEW.shop_id, NEW.updated_at);
+    INSERT INTO catalogue_lastchange (product_id, shop_id, updated_at, status)
+      VALUES (NEW.id, NEW.shop_id, NEW.updated_at, NEW.status);
   ELSE
     DELETE FROM catalogue_lastchange WHERE product_id = NEW.id;
   END IF;
   RETURN NULL;
 END $$
 ;;
-CREATE TRIGGER catalogue_product_change_moved AFTER UPDATE OF updated_at, deleted_at ON catalogue_product
-  FOR EACH ROW WHEN (OLD.updated_at <> NEW.updated_at OR (OLD.deleted_at IS NULL) <> (NEW.deleted_at IS NULL))
+CREATE TRIGGER catalogue_product_change_moved AFTER UPDATE OF updated_at, status, deleted_at ON catalogue_product
+  FOR EACH ROW WHEN (OLD.updated_at <> NEW.updated_at OR OLD.status <> NEW.status
+    OR (OLD.deleted_at IS NULL) <> (NEW.deleted_at IS NULL))
   EXECUTE FUNCTION catalogue_change_moved()

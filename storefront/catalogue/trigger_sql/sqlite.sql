@@ -222,19 +222,21 @@ CREATE TRIGGER catalogue_category_slugs_gone AFTER DELETE ON catalogue_category 
   DELETE FROM catalogue_oldslug WHERE category_id = OLD.id;
 END
 ;;
--- The time of a product's last change, outside its row, as long as the product is not deleted.
+-- The time of a product's last change and its status, outside its row, as long as the product is not deleted.
 CREATE TRIGGER catalogue_product_change_made AFTER INSERT ON catalogue_product WHEN NEW.deleted_at IS NULL BEGIN
-  INSERT INTO catalogue_lastchange (product_id, shop_id, updated_at) VALUES (NEW.id, NEW.shop_id, NEW.updated_at);
+  INSERT INTO catalogue_lastchange (product_id, shop_id, updated_at, status)
+    VALUES (NEW.id, NEW.shop_id, NEW.updated_at, NEW.status);
 END
 ;;
-CREATE TRIGGER catalogue_product_change_moved AFTER UPDATE OF updated_at ON catalogue_product
-WHEN OLD.updated_at <> NEW.updated_at AND OLD.deleted_at IS NULL AND NEW.deleted_at IS NULL BEGIN
-  UPDATE catalogue_lastchange SET updated_at = NEW.updated_at WHERE product_id = NEW.id;
+CREATE TRIGGER catalogue_product_change_moved AFTER UPDATE OF updated_at, status ON catalogue_product
+WHEN (OLD.updated_at <> NEW.updated_at OR OLD.status <> NEW.status)
+  AND OLD.deleted_at IS NULL AND NEW.deleted_at IS NULL BEGIN
+  UPDATE catalogue_lastchange SET updated_at = NEW.updated_at, status = NEW.status WHERE product_id = NEW.id;
 END
 ;;
 CREATE TRIGGER catalogue_product_change_hidden AFTER UPDATE OF deleted_at ON catalogue_product
 WHEN (OLD.deleted_at IS NULL) <> (NEW.deleted_at IS NULL) BEGIN
   DELETE FROM catalogue_lastchange WHERE product_id = NEW.id;
-  INSERT INTO catalogue_lastchange (product_id, shop_id, updated_at)
-    SELECT NEW.id, NEW.shop_id, NEW.updated_at WHERE NEW.deleted_at IS NULL;
+  INSERT INTO catalogue_lastchange (product_id, shop_id, updated_at, status)
+    SELECT NEW.id, NEW.shop_id, NEW.updated_at, NEW.status WHERE NEW.deleted_at IS NULL;
 END

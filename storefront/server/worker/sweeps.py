@@ -36,7 +36,6 @@ from storefront.product_files.jobs import (
     give_up_unmapped_imports,
 )
 from storefront.product_files.undoing import delete_old_journals
-from storefront.server.worker.alive import touch_file
 from storefront.server.worker.tasks import requeue_lost_tasks
 from storefront.shops.handover import delete_expired_codes
 from storefront.shops.idempotency import delete_expired_answers
@@ -94,8 +93,6 @@ PAYMENT_SWEEPS = [
     Sweep("payments to ask about", timedelta(seconds=5), ask_providers, limit=10),
 ]
 DATABASE_SWEEPS = [
-    # First, since the others need the database.
-    Sweep("alive file", timedelta(seconds=10), touch_file),
     # Frequent, since shoppers see the prices that it writes.
     Sweep("sale periods and pre-orders", timedelta(seconds=1), turn_due),
     Sweep("scheduled publication", timedelta(seconds=10), emit_scheduled_changes),

@@ -20,6 +20,7 @@ from django.db import connection
 from storefront.kit.queues import FILES, MAILS
 from storefront.pictures.fetching import Fetcher
 from storefront.server import tracing
+from storefront.server.worker.alive import touch_file
 from storefront.server.worker.file_lane import FileLane
 from storefront.server.worker.heartbeat import BEAT_SECONDS, Heartbeat
 from storefront.server.worker.lanes import Lane, SweepLane, TaskLane
@@ -66,7 +67,9 @@ class Worker:
     """All threads of a worker. `stop` may be called from a signal handler."""
 
     def __init__(self) -> None:
-        heartbeat = Sweep("heartbeat", timedelta(seconds=BEAT_SECONDS), Heartbeat().beat)
+        every = timedelta(seconds=BEAT_SECONDS)
+        # The file first, since all others need the database.
+        beats = [Sweep("alive file", every, touch_file), Sweep("heartbeat", every, Heartbeat().beat)]
         self.threads: list[Lane | LoopThread] = [
             LoopThread("deliveries", Deliverer),
             LoopThread("pictures", Fetcher),
@@ -74,7 +77,7 @@ class Worker:
             FileLane("files"),
             TaskLane("tasks", excluded=[MAILS, FILES]),
             SweepLane("payments", PAYMENT_SWEEPS),
-            SweepLane("sweeps", [heartbeat, *DATABASE_SWEEPS]),
+            SweepLane("sweeps", [*beats, *DATABASE_SWEEPS]),
         ]
         self.stopping = Event()
 

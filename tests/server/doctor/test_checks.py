@@ -15,9 +15,7 @@ from packaging.requirements import Requirement
 from storefront.server.doctor import backups, clocks, databases, disks, examining, mails, versions, workers
 from storefront.server.doctor.examining import Check, examine_checks
 from storefront.server.doctor.findings import Finding, State
-from storefront.server.worker import alive
-from storefront.server.worker.lanes import SweepLane, TaskLane
-from storefront.server.worker.sweeps import DATABASE_SWEEPS, Sweep
+from storefront.server.worker.lanes import TaskLane
 from tests.mailbox import open_mailbox
 
 Usage = namedtuple("Usage", "total used free")
@@ -171,18 +169,6 @@ def test_without_a_worker_the_task_is_taken_back(monkeypatch):
     found = list(workers.look(seconds=0.3))
     assert [finding.state for finding in found] == [State.MISSING]
     assert not DBTaskResult.objects.exists()
-
-
-def test_the_loop_of_sweeps_touches_its_file_before_it_needs_the_database(settings, tmp_path):
-    settings.DATA_DIR = tmp_path
-
-    def fail(*, now, limit):
-        raise OperationalError("away")
-
-    first, failing = DATABASE_SWEEPS[0], Sweep("failing", timedelta(0), fail)
-    with pytest.raises(OperationalError):
-        SweepLane("sweeps", [first, failing]).run_once()
-    assert (tmp_path / alive.NAME).exists()
 
 
 def test_a_check_that_hangs_or_breaks_is_a_finding_and_keeps_no_other():
