@@ -2,7 +2,7 @@
 
 The truth about a shop is its row in its pod; nothing is registered anywhere. A pod that does not answer keeps the
 places that the other pods have of it, so that its shops stay in the map. If two pods have one host, an open shop comes
-before a closed one, then the lower pod's, and a problem is reported.
+before a closed one, its own domain before a further one, then the lower pod's, and a problem is reported.
 """
 
 from collections.abc import Iterable, Iterator
@@ -101,12 +101,17 @@ def decide(rows: list[tuple[bool, Place]], problems: list[str]) -> list[Place]:
     """One place for each host, of rows with whether their shop is open. Adds conflicts to the problems."""
     places: dict[str, Place] = {}
     opened: dict[str, bool] = {}
-    for is_open, place in sorted(rows, key=lambda row: (row[1].host, not row[0], row[1].pod, not row[1].is_domain)):
+    for is_open, place in sorted(rows, key=_rank):
         first = places.setdefault(place.host, place)
         opened.setdefault(place.host, is_open)
         if is_open and opened[place.host] and first.pod != place.pod:
             problems.append(f"Pods {first.pod} and {place.pod} both serve {place.host}; requests go to {first.pod}.")
     return list(places.values())
+
+
+def _rank(row: tuple[bool, Place]) -> tuple[str, bool, bool, int]:
+    is_open, place = row
+    return place.host, not is_open, not place.is_domain, place.pod
 
 
 def _store(connection: Any, places: list[Place]) -> None:

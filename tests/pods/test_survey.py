@@ -39,3 +39,9 @@ def test_a_shops_own_domain_comes_before_a_further_one():
     problems: list[str] = []
     found = decide([(True, place(5, is_domain=False)), (True, place(5))], problems)
     assert [each.is_domain for each in found] == [True]
+
+
+def test_also_in_a_higher_pod():
+    pods, problems = decided((True, place(0, is_domain=False)), (True, place(5)))
+    assert pods == [5]
+    assert problems == ["Pods 5 and 0 both serve shop.example.com; requests go to 5."]
