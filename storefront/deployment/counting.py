@@ -4,7 +4,7 @@ figures stay."""
 
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, F, Q, QuerySet, Sum
 
 from storefront.catalogue.models import Product
 from storefront.deployment.models import ShopFigures, ShopLoad
@@ -21,7 +21,7 @@ def count_due_shops(*, now: datetime, limit: int) -> int:
     """Count the figures of at most `limit` shops whose last ones are COUNTED_AGAIN_AFTER old, the oldest first. Returns
     how many."""
     due = Q(figures=None) | Q(figures__counted_at__lte=now - COUNTED_AGAIN_AFTER)
-    shops = Shop.objects.filter(due).order_by("figures__counted_at", "pk")
+    shops = Shop.objects.filter(due).order_by(F("figures__counted_at").asc(nulls_first=True), "pk")
     ids = list(shops.values_list("pk", flat=True)[:limit])
     if ids:
         count_shops(ids, now=now)

@@ -12,7 +12,7 @@ from tests.catalogue.factories import make_product
 from tests.client import ApiClient
 from tests.races import run_concurrently
 from tests.server.edges import EdgeClient
-from tests.shops.factories import NOW, make_token
+from tests.shops.factories import NOW, make_shop, make_token
 
 
 def rows() -> list[tuple]:
@@ -103,6 +103,13 @@ def test_figures_are_counted_again_after_some_minutes_the_oldest_first(shop, oth
     make_product(shop, "Mug")
     assert count_due_shops(now=NOW + timedelta(minutes=5), limit=1) == 1
     assert ShopFigures.objects.get(shop=shop).products == 1
+
+
+def test_a_new_shop_is_counted_before_others_are_counted_again(shop, other_shop):
+    count_due_shops(now=NOW, limit=10)
+    new = make_shop("new.example.com")
+    assert count_due_shops(now=NOW + timedelta(minutes=6), limit=1) == 1
+    assert ShopFigures.objects.filter(shop=new).exists()
 
 
 @pytest.mark.django_db(transaction=True)
