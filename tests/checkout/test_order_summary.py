@@ -7,7 +7,7 @@ from django.test import override_settings
 
 from storefront.carts.models import Cart, CartLine
 from storefront.catalogue.models import Product
-from storefront.checkout import actions
+from storefront.checkout import actions, queries
 from storefront.checkout.models import Checkout
 from storefront.orders.models import Order
 from storefront.payments.models import Payment
@@ -368,7 +368,11 @@ def test_an_address_changed_while_placing_is_in_the_order_or_refused(shop, api, 
 
 def test_a_basket_that_is_empty_by_then_is_refused_by_the_action_too(shop, shopper, mug, form):
     checkout = Checkout.objects.get()
+    now = checkout.created_at
+    quote = queries.quote(shop, checkout.cart, checkout, now)
+    agreed = actions.summarise(shop, checkout, quote)
     checkout.cart.lines.all().delete()
-    given = {"provider": None, "given": {}, "agreed": None, "shopper_note": "", "now": checkout.created_at}
     with pytest.raises(actions.NothingToBuy):
-        actions.press_pay(shop=shop, checkout=checkout, **given)
+        actions.press_pay(
+            shop=shop, checkout=checkout, quote=quote, provider=None, given={}, agreed=agreed, shopper_note="", now=now
+        )

@@ -90,7 +90,7 @@ def test_a_backup_can_be_restored_and_ages_from_its_end(backups):
     assert checked.returncode == 0, checked.stderr
     assert "Everything agrees." in checked.stderr
     assert checked.stderr.endswith("can be restored\n")
-    # A second check finds nothing of the first one in its way, and nothing is left of either, nor of one that was killed.
+    # A second check finds nothing of the first one in its way. Nothing is left of either, nor of a killed one.
     (backups.folder / ".restore-check.Abc123").mkdir()
     (backups.folder / ".restore-check.Abc123/storefront.sqlite3").write_text("a whole database")
     assert backups.check().returncode == 0

@@ -222,8 +222,9 @@ def read(shop: Shop, file: Path, update: bool) -> None:
         opened = open_source(file, "auto", shop=shop, update=update, now=NOW)
         for _ in opened.results:
             pass
-        for _ in opened.skus():
-            pass
+        for of_variants in (False, True):
+            for _ in opened.skus(of_variants=of_variants):
+                pass
 
 
 def test_reading_a_product_file_costs_by_its_size(shop, tmp_path):
