@@ -9,7 +9,7 @@ from django.conf import settings
 from storefront.kit.refusals import Refusal
 from storefront.pods.models import HostElsewhere
 
-# Header of a 421. The proxy sends the request there, and removes the header (`proxies.py`).
+# Header of a 421. The proxy sends the request there, and removes the header (`nginx.py`, `caddy.py`).
 POD_HEADER = "X-Storefront-Pod"
 SENTENCE = "This shop is served by another part of this deployment. Please send the request again in a moment."
 

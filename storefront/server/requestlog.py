@@ -40,10 +40,8 @@ class RequestLog(Middleware):
             who = structlog.contextvars.get_contextvars()
             if shop := who.get("shop"):
                 metrics.SHOP_SECONDS.labels(shop).inc(seconds)
+                load.count(shop, seconds)
             milliseconds = round(seconds * 1000, 1)
-            who = structlog.contextvars.get_contextvars()
-            if "shop" in who:
-                load.count(who["shop"], seconds)
             if frame.is_api(request):
                 line = (time.time(), request.id, method, path, status, milliseconds)
                 access_log.write(*line, shop or "", who.get("caller", ""))

@@ -13,8 +13,6 @@ from storefront.server.doctor.findings import Finding, State
 
 CHECK = "disk"
 GIB = 1024**3
-# Bytes below which writes are about to fail.
-MIN_BYTES = GIB // 4
 # The free part of a disk below which it is soon full, unless that is ENOUGH_BYTES or more.
 MIN_SHARE, ENOUGH_BYTES = 0.1, 20 * GIB
 
@@ -48,7 +46,7 @@ def places() -> list[Path]:
 
 def finding_of(path: Path, *, free: int, total: int) -> Finding:
     text = f"{free / GIB:.1f} of {total / GIB:.1f} GiB are free at {path}."
-    if free < MIN_BYTES:
+    if free < settings.DISK_LOW_BYTES:
         return Finding(CHECK, State.MISSING, text, "Make room now: orders are about to fail.")
     if free < MIN_SHARE * total and free < ENOUGH_BYTES:
         return Finding(CHECK, State.WARNING, text, "Make room, or get a larger disk.")

@@ -36,7 +36,7 @@ class Command(Base):
             self.write_message(verified.stdout.strip())
             raise Failed(
                 "The copy equals its source, but storefront verify finds values in it that differ from what explains"
-                " them; it finds them in the source too."
+                " them. Run storefront verify on the source: if it finds them there, they were copied."
             )
         self.write_message(
             f"storefront verify: {verified.stderr.strip().splitlines()[-1]}\nFiles and keys are not in a database:"

@@ -40,7 +40,8 @@ class Command(Base):
             self.write_result({"shop": shop.domain, **deviation._asdict()})
         if made.deviations:
             raise Failed(
-                "The copy is there, but storefront verify finds values in it that differ; so had the original."
+                "The copy is there, but values in it differ from what explains them. Run storefront verify where the"
+                " original is: if it finds them there, they were copied."
             )
 
 
