@@ -23,14 +23,13 @@ _OLDEST_RUNNING = """
     WHERE a.datname IS NULL OR a.datname = current_database()
 """
 _NEXT = "pg_snapshot_xmax(pg_current_snapshot())::text::bigint"
-# The transaction at the horizon, while it runs. A snapshot does not list those that are newer than all that have ended.
-_HOLDER = f"""
-    WITH horizon AS (SELECT COALESCE(({_OLDEST_RUNNING}), {_NEXT}) AS xact)
-    SELECT h.xact, COALESCE(EXTRACT(EPOCH FROM clock_timestamp() - a.xact_start), 0) FROM horizon h
-    JOIN pg_locks l ON l.locktype = 'transactionid' AND l.granted AND l.mode = 'ExclusiveLock'
-        AND l.transactionid = h.xact::text::xid8::xid
-    LEFT JOIN pg_stat_activity a ON a.pid = l.pid
-    WHERE a.datname IS NULL OR a.datname = current_database()
+# By its lock alone: a snapshot lists some that have ended by the time that locks are read, and not the newest.
+_HOLDER = """
+    SELECT l.transactionid::text::bigint, COALESCE(EXTRACT(EPOCH FROM clock_timestamp() - a.xact_start), 0)
+    FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+    WHERE l.locktype = 'transactionid' AND l.granted AND l.mode = 'ExclusiveLock'
+        AND (a.datname IS NULL OR a.datname = current_database())
+    ORDER BY age(l.transactionid) DESC LIMIT 1
 """
 # The end of the log, and the newest position that this can ever have been.
 HORIZON = f"COALESCE(({_OLDEST_RUNNING}), {_NEXT}), 0::bigint, {_NEXT}, 0::bigint"
@@ -39,8 +38,8 @@ BETWEEN = f"{AFTER} AND (c.xact, c.id) <= (%(last_xact)s, %(last_id)s)"
 
 
 def oldest_running() -> tuple[int, float] | None:
-    """The oldest running transaction that has written, before which every feed ends, and its age in seconds: 0 if it
-    belongs to a role that hides it. None if no such transaction runs."""
+    """The oldest running transaction that has written, before which every feed ends, by its number within an epoch, and
+    its age in seconds: 0 if it belongs to a role that hides it. None if no such transaction runs."""
     rows = fetch(connection, _HOLDER, {})
     return (rows[0][0], float(rows[0][1])) if rows else None
 
