@@ -12,6 +12,7 @@ from storefront.kit.money import ZERO
 
 # The member of parsed fields that has the StatedPrices of a row.
 STATED = "stated_prices"
+_COLUMNS = frozenset(sale_periods.COLUMNS)
 _OF_PERIOD = sale_periods.COLUMNS[2:]
 _NEW = dict.fromkeys(sale_periods.COLUMNS) | {"price": ZERO, "compare_price": ZERO}
 
@@ -28,7 +29,9 @@ def settled(
     is_on_sale = row is not None and row.sale_price is not None
     if prices is None and not is_on_sale and all(fields.get(name) is None for name in _OF_PERIOD):
         return fields
-    stated = {name: fields[name] for name in sale_periods.COLUMNS if name in fields}
+    stated = {}
+    if not _COLUMNS.isdisjoint(fields):
+        stated = {name: fields[name] for name in sale_periods.COLUMNS if name in fields}
     if not stated and prices is None:
         return fields
     if prices is not None and prices.sale is None and not stated and (row is None or _has_plain_price(row)):
@@ -60,7 +63,7 @@ def settled(
 
 def _has_plain_price(row: Any) -> bool:
     """Returns True if the row has a price alone, without a sale or a period."""
-    return not row.compare_price and all(getattr(row, name) is None for name in sale_periods.COLUMNS[2:])
+    return not row.compare_price and all(getattr(row, name) is None for name in _OF_PERIOD)
 
 
 def _regular(stated: dict[str, Any], row: Any) -> dict[str, Any]:

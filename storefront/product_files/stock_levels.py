@@ -27,6 +27,8 @@ def settle_level(fields: dict[str, Any], row: Any = None, warn: Callable[[str], 
     """The fields with the stock level that this row of the shop, or a new one, can have: not below zero unless it can
     be backordered or is not tracked. Pieces that are owed already stay so. `warn` is called with the reason."""
     level = fields.get("stock_qty") or 0
+    if level >= 0:
+        return fields
     lowest = 0 if row is None else min(row.stock_qty, 0)
     is_tracked = fields.get("track_inventory", row is None or row.track_inventory)
     is_allowed = fields.get("allow_backorders", row is not None and row.allow_backorders)

@@ -7,7 +7,6 @@ complete list lacks are deactivated, not deleted, since carts and orders may ref
 from collections import defaultdict
 from contextlib import nullcontext
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from storefront.catalogue import events, records, rules
@@ -205,7 +204,7 @@ class _ProductUpdate(ListUpdates):
             else:
                 self._warn(reason, line, column)
 
-        fields = settle_level(fields, row, partial(warn, column=header_of("stock_qty", self.headers)))
+        fields = settle_level(fields, row, lambda reason: warn(reason, header_of("stock_qty", self.headers)))
         fields = settled(fields, self.prices_at, row, warn)
         if row is not None and patches.ends_reduction(fields, row):
             warn("the price is not below the compare price any more; the sale ends")
