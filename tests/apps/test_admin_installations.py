@@ -36,6 +36,7 @@ def status(token: str) -> int:
     return ApiClient(token, prefix="/api/apps").get("/shop").status_code
 
 
+@pytest.mark.slow
 def test_the_list_shows_permissions_and_the_install_notification(desk, row):
     listed = desk.get(admin_url(Installation, "changelist")).content.decode()
     for words in ("Gift notes", "2 permissions", "Pending"):

@@ -39,6 +39,7 @@ def status(token: str) -> int:
     return ApiClient(token, prefix="/api/apps").get("/shop").status_code
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-APP-6")
 def test_a_replaced_token_stays_valid_for_24_hours(installed, changed, time):
     token = changed(actions.rotate_token)

@@ -105,6 +105,7 @@ def test_one_app_does_not_use_up_the_limit_of_another(shop, time):
     assert other.api.get("/shop").status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-LIM-9")
 @pytest.mark.django_db(transaction=True)
 def test_exactly_the_limit_of_concurrent_calls_succeeds(shop):

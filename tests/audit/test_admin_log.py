@@ -72,6 +72,7 @@ def test_staff_without_the_right_cannot_read_the_log(shop):
     assert "Audit log" not in desk.get("/admin/").content.decode()
 
 
+@pytest.mark.slow
 def test_filters_by_kind_action_and_time(desk, shop):
     write(shop, name="Mug")
     write(shop, "order.placed", "Old order", days=20, actor=audit.Actor("customer"))
@@ -104,6 +105,7 @@ def test_values_are_escaped(desk, shop):
         assert "&lt;script&gt;" in page
 
 
+@pytest.mark.slow
 def test_the_history_of_a_row_shows_places_to_owners_only(desk, shop):
     mug = make_product(shop, "Mug")
     desk.fill(mug, price="1.00")

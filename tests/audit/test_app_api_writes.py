@@ -255,6 +255,7 @@ def holds(values, expected) -> bool:
     return expected is None or (values is not None and expected.items() <= values.items())
 
 
+@pytest.mark.slow
 def test_every_write_of_the_app_api_is_tested_here():
     assert routes("/apps") == set(CASES)
 
@@ -290,6 +291,7 @@ def test_a_write_by_a_token_makes_one_entry(shop, other_shop, route):
     assert found[0].actor_name == "test"
 
 
+@pytest.mark.slow
 def test_every_write_of_the_public_api_except_of_carts_and_exports_is_tested_here():
     """The entry of an export is tested by tests/exports."""
     others = {route for route in routes("/v1") if not route[1].startswith(CARTS)} - {("POST", "/exports")}

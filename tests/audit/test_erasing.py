@@ -81,6 +81,7 @@ def test_erases_a_deleted_customer_by_address(shop):
     assert "Lovelace" not in everything(shop)
 
 
+@pytest.mark.slow
 def test_erases_staff_with_their_network_address(shop, other_shop, capsys):
     anna = make_staff(shop)
     make_staff(other_shop, "anna")

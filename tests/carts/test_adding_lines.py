@@ -180,6 +180,7 @@ def test_a_member_that_does_not_fit_is_named_by_its_position(api, body, field):
     assert not Cart.objects.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-LIM-5", "R-LIM-6")
 def test_the_limits_of_a_cart_hold(shop, api, mug):
     texts = [[{"name": f"{number}-{field}", "value": "x" * 1000} for field in range(20)] for number in range(4)]
@@ -264,6 +265,7 @@ def rich_lines(shop: Shop, count: int) -> list[dict]:
     return lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("existing", [False, True])
 def test_a_hundred_lines_take_as_many_queries_as_a_few(shop, api, django_assert_max_num_queries, existing):
     Discount.objects.create(shop=shop, name="All", kind="percent", value=50)

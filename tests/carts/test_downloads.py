@@ -48,6 +48,7 @@ def test_a_file_that_is_removed_makes_a_line_unavailable(shop):
     assert change.is_unavailable
 
 
+@pytest.mark.slow
 def test_the_admin_publishes_none(shop, other_shop, desk):
     song, book = make_product(shop, "Song", type="digital", status="draft"), make_download(shop, status="draft")
     theirs = make_product(other_shop, "Theirs", type="digital", status="draft")

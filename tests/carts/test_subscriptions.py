@@ -61,6 +61,7 @@ def test_a_line_whose_product_became_a_subscription_is_not_sold(shop, api):
     assert change.is_unavailable
 
 
+@pytest.mark.slow
 def test_the_editor_does_not_offer_subscriptions(desk, monthly):
     page = desk.get(f"/admin/catalogue/product/{monthly.pk}/change/").content.decode()
     assert "billing_interval" not in page

@@ -24,6 +24,7 @@ def test_an_apps_adjustment_is_listed_and_on_the_products_page(shop, desk):
         assert "-2" in text
 
 
+@pytest.mark.slow
 def test_a_stock_change_in_a_form_is_recorded_with_its_author(shop, desk):
     mug = make_product(shop, "Mug", stock_qty=10)
     blue = make_variant(make_product(shop, "Shirt"), stock_qty=5)
@@ -53,6 +54,7 @@ def adjust(desk: Desk, row, **given) -> str:
     return answer.content.decode()
 
 
+@pytest.mark.slow
 def test_the_fulfilment_role_can_change_only_the_stock(shop):
     mug = make_product(shop, "Mug", stock_qty=5)
     desk = packer(shop)

@@ -48,6 +48,7 @@ def test_a_new_product_can_have_files(desk, shop):
     assert DigitalFile.objects.get().product.name == "Book"
 
 
+@pytest.mark.slow
 def test_several_files_have_names_an_order_and_variants(desk, shop):
     product = make_product(shop, "Book")
     large = make_variant(product, "Large print")
@@ -68,6 +69,7 @@ def test_several_files_have_names_an_order_and_variants(desk, shop):
     assert found == [("b.pdf", "b.pdf", large), ("Chapter one", "a.pdf", None)]
 
 
+@pytest.mark.slow
 def test_a_file_is_replaced_and_removed(desk, shop):
     row = add_file(make_product(shop, "Book"), "old.pdf", b"old")
     old = row.file
@@ -81,6 +83,7 @@ def test_a_file_is_replaced_and_removed(desk, shop):
     assert StoredFile.objects.count() == 2
 
 
+@pytest.mark.slow
 def test_the_script_uploads_beforehand(desk, shop):
     product = make_product(shop, "Book")
     answer = send(desk, pdf())
@@ -89,6 +92,7 @@ def test_the_script_uploads_beforehand(desk, shop):
     assert "shops/uploads.js" in desk.page(product).content.decode()
 
 
+@pytest.mark.slow
 def test_an_upload_stays_while_the_rest_of_the_form_is_corrected(desk, shop):
     product = make_product(shop, "Book")
     answer = desk.fill(product, **ADDED, digital_files__0__upload=pdf(), price="nothing")
@@ -96,6 +100,7 @@ def test_an_upload_stays_while_the_rest_of_the_form_is_corrected(desk, shop):
     assert f'name="digital_files-0-stored" value="{StoredFile.objects.get().pk}"' in answer.content.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("content", "said"), [(b"", "The submitted file is empty."), (b"x" * 2000, "too large")])
 def test_refuses_an_empty_and_a_large_file(desk, shop, settings, content, said):
     settings.UPLOAD_BYTES = 1000
@@ -108,12 +113,14 @@ def test_refuses_an_empty_and_a_large_file(desk, shop, settings, content, said):
     assert not StoredFile.objects.exists()
 
 
+@pytest.mark.slow
 def test_a_row_without_a_file_is_refused(desk, shop):
     answer = desk.fill(make_product(shop, "Book"), **ADDED, digital_files__0__name="Chapter")
     assert errors(answer) == [{"upload": ["Choose a file."]}]
     assert send(desk, None).json() == {"problem": "Choose a file."}
 
 
+@pytest.mark.slow
 def test_another_shops_file_cannot_be_taken(desk, shop, other_shop):
     theirs = stored(other_shop)
     answer = desk.fill(make_product(shop, "Book"), **ADDED, digital_files__0__stored=theirs.pk)

@@ -287,6 +287,7 @@ def test_a_read_that_fails_leaves_nothing_out(shop, failing):
         Product.objects.filter(pk=cup.pk).update(stock_qty=0)
 
 
+@pytest.mark.slow
 def test_an_attribute_with_too_many_values_is_no_filter(shop, monkeypatch):
     monkeypatch.setattr(facet_index, "MAX_VALUES", 3)
 

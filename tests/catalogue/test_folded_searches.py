@@ -248,6 +248,7 @@ def test_a_number_with_too_many_digits_is_no_entity():
     assert " &#" + "9" * 5000 in search_text(language="en", name="&#" + "9" * 5000 + ";").text
 
 
+@pytest.mark.slow
 @given(st.text(max_size=20), st.text(max_size=20))
 def test_a_part_of_a_text_is_a_part_of_it_folded(before, part):
     for text in (before + part, part + before, before + part + before):

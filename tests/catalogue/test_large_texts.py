@@ -81,6 +81,7 @@ def role() -> str:
     return "manager"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [make_product, make_category])
 def test_the_admin_shows_the_error_at_the_field(desk, shop, make):
     row = make(shop, "Cup")

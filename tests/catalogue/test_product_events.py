@@ -170,6 +170,7 @@ def test_restoring_emits_product_created(shop, app):
     assert emitted(shop) == [("product.created", read(app, mug.pk)), ("inventory.updated", items(app, mug)[0])]
 
 
+@pytest.mark.slow
 def test_changes_in_the_admin_emit_the_same_events(shop, app, desk):
     desk.fill(Product, name="Mug", price="9.50", status="active", stock_qty="3", track_inventory="on")
     mug = Product.objects.get(shop=shop)

@@ -209,6 +209,7 @@ def test_the_sweep_takes_five_queries_while_nothing_is_due(shop, django_assert_n
         assert turn_due(now=NOW, limit=9) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_and_editors_at_once_leave_one_state(shop):
     mugs = [on_sale(shop, f"Mug {number}") for number in range(12)]

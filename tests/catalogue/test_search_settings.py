@@ -28,6 +28,7 @@ def run_queued() -> None:
         jobs.rewrite_search_texts.call(shop)
 
 
+@pytest.mark.slow
 def test_another_language_finds_other_plurals(shop, other_shop, desk):
     for each in (shop, other_shop):
         make_product(each, "Haus")

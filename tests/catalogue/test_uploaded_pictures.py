@@ -33,6 +33,7 @@ def upload(desk, file) -> dict:
     return desk.post(reverse(UPLOAD), {"file": file} if file else {}).json()
 
 
+@pytest.mark.slow
 def test_a_picture_outlives_a_refused_form_and_becomes_the_products_and_a_variants(desk, shop):
     product = make_product(shop, "Cup")
     variant = make_variant(product, "Blue")
@@ -55,6 +56,7 @@ def test_a_picture_outlives_a_refused_form_and_becomes_the_products_and_a_varian
     assert Media.objects.count() == 1
 
 
+@pytest.mark.slow
 def test_a_picture_that_comes_with_the_form_is_kept_too(desk, shop):
     answer = desk.fill(Product, name="", **ONE, media__0__file=png())
     assert answer.status_code == 200
@@ -71,6 +73,7 @@ def test_what_is_no_picture_is_refused_by_name_and_not_kept(desk, shop):
     assert open_desk(make_staff(shop, "rita", "read_only")).get(reverse(UPLOAD)).status_code == 403
 
 
+@pytest.mark.slow
 def test_another_shops_upload_cannot_be_taken(desk, shop, other_shop):
     theirs = upload(open_desk(make_staff(other_shop, "olga")), png())
     answer = desk.fill(make_product(shop, "Cup"), **ONE, media__0__stored=theirs["stored"])
@@ -80,6 +83,7 @@ def test_another_shops_upload_cannot_be_taken(desk, shop, other_shop):
     assert not Media.objects.exists()
 
 
+@pytest.mark.slow
 def test_what_nobody_saved_is_swept_after_a_day_and_what_was_saved_stays(desk, shop):
     product = make_product(shop, "Cup")
     desk.fill(product, **ONE, media__0__stored=upload(desk, png("kept.png"))["stored"])

@@ -27,6 +27,7 @@ def amounts(text: str) -> set[str]:
     return set(AMOUNT.findall(text))
 
 
+@pytest.mark.slow
 def test_dinars_have_their_hundredths_everywhere(db, desk, shop):
     shop.currency = "RSD"
     shop.save()

@@ -207,6 +207,7 @@ def test_the_confirmation_leads_back_with_the_number_where_it_was_asked_for(api,
     )
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-LINK-23")
 def test_basket_and_every_step_lead_back_until_the_items_are_gone(shop, api, cart, mug, shopper):
     shopper.arrive(link(api, cart, GIVEN))
@@ -273,6 +274,7 @@ def test_a_merge_at_sign_in_keeps_it(shop, api, cart, shopper):
     assert Order.objects.get().client_reference == "session-4711"
 
 
+@pytest.mark.slow
 def test_the_admin_shows_it_escaped(api, cart, shopper, desk):
     order = bought(shopper, link(api, cart, GIVEN))
     page = desk.page(order).content.decode()

@@ -12,6 +12,7 @@ from tests.customers.factories import make_customer
 from tests.shops.factories import NOW
 
 
+@pytest.mark.slow
 def test_it_shows_what_was_bought_where_it_goes_and_how_to_pay(shop, api, shopper):
     shop.manual_payment_instructions = "Transfer to DE00 1234."
     shop.save()
@@ -50,6 +51,7 @@ def test_a_cancelled_order_says_so(shop, api, shopper):
     assert "This order was cancelled" in shopper.get(placed["Location"]).content.decode()
 
 
+@pytest.mark.slow
 def test_shows_fulfilments_with_their_tracking(shop, api, shopper):
     shopper.bring(api, {"product_id": make_product(shop, "Mug").pk, "qty": 2})
     placed = shopper.order()
@@ -75,6 +77,7 @@ def test_shows_the_refunded_amount(shop, api, shopper):
     assert "€2.50 refunded" in shopper.get(placed["Location"]).content.decode()
 
 
+@pytest.mark.slow
 def test_guests_are_offered_an_account(shop, api, shopper, mailoutbox):
     offer = "Create an account"
     mug = make_product(shop, "Mug")

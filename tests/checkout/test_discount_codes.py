@@ -139,6 +139,7 @@ def test_a_discount_changed_after_it_was_shown_is_refused(shop, shopper, mug):
     assert Order.objects.count() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-CART-44")
 @pytest.mark.parametrize("restock", [True, False])
 def test_a_cancelled_order_gives_its_use_back_once(shop, mug, restock):
@@ -153,6 +154,7 @@ def test_a_cancelled_order_gives_its_use_back_once(shop, mug, restock):
     assert uses() == (1, 1, 1)
 
 
+@pytest.mark.slow
 def test_uses_per_customer_are_counted_by_email_or_account(shop, mug):
     make_code(shop, customer_limit=1)
     assert buy(shop, mug, "SPRING10").status_code == 303
@@ -163,6 +165,7 @@ def test_uses_per_customer_are_counted_by_email_or_account(shop, mug):
     assert uses() == (2, 2, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("email", ["ada+again@example.com", "Ada+1+2@EXAMPLE.com"])
 def test_tags_of_an_address_are_no_further_customers(shop, mug, email):
     make_code(shop, customer_limit=1)

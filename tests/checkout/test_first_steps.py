@@ -2,6 +2,8 @@
 
 from decimal import Decimal
 
+import pytest
+
 from storefront.checkout.dashboard import first_steps
 from storefront.content.models import Looks, Page
 from storefront.documents.models import InvoiceSettings
@@ -43,6 +45,7 @@ def test_each_step_is_done_by_what_the_shop_has(shop, other_shop):
     assert first_steps(shop) == []
 
 
+@pytest.mark.slow
 def test_the_start_page_offers_the_import_and_hides_the_steps(desk, shop):
     page = desk.get("/admin/").content.decode()
     assert "First steps (" in page

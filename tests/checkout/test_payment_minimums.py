@@ -79,6 +79,7 @@ def test_a_card_that_pays_for_all_leaves_nothing(shop, shopper, choosy):
     assert balance(card) == 0
 
 
+@pytest.mark.slow
 def test_methods_as_json_for_the_own_basket_only(shop, shopper, choosy):
     """A second visitor has another basket."""
     address = "/checkout/payment-methods"

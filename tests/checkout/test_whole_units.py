@@ -52,6 +52,7 @@ def no_limits(settings) -> None:
     only(settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("currency", ["EUR", "JPY", "RSD"])
 # Smaller examples would take minutes to find.
 @settings(phases=[Phase.generate])

@@ -108,6 +108,7 @@ def test_the_admin_names_the_field(desk, model, fields, field):
     assert not model.objects.exists()
 
 
+@pytest.mark.slow
 def test_rows_of_the_admins_forms_too(desk, shop):
     zone, product = make_zone(shop), make_product(shop, price="10.00")
     steps = {"steps-TOTAL_FORMS": 1, "steps-0-up_to": "", "steps-0-price": "4.90"}
@@ -197,6 +198,7 @@ def test_what_an_earlier_release_stored_is_charged_as_it_is_shown(shop, api):
     assert (order.subtotal, order.shipping, order.total) == (106, 5, 111)
 
 
+@pytest.mark.slow
 def test_a_shop_with_cents_does_not_become_one_in_yen(other_shop):
     operator = open_desk(User.objects.create_superuser("op", email="op@example.com"), other_shop)
     scarf = make_variant(make_product(other_shop, price="0.00", type="variable"), price="9.50")

@@ -78,6 +78,7 @@ def test_every_colour_that_is_made_can_be_read(accent):
             assert colours._contrast(made["--accent-ink"], accent_shown) >= 4.5
 
 
+@pytest.mark.slow
 def test_colours_that_cannot_be_read_are_refused_with_one_that_can(shop, desk, looks):
     text = desk.fill(looks, accent="#ffcc00").content.decode()
     assert "Links and buttons are hard to read in this colour" in text
@@ -89,6 +90,7 @@ def test_colours_that_cannot_be_read_are_refused_with_one_that_can(shop, desk, l
     assert (looks.accent, looks.background) == (offered, "#faf8f3")
 
 
+@pytest.mark.slow
 def test_the_home_page_begins_as_chosen(shop, desk, looks):
     make_product(shop, "Featured mug", is_featured=True)
     assert "Featured mug</h2>" in text_of(shop)

@@ -43,6 +43,7 @@ def frame(desk, row: MailText, **given):
     return desk.post(url, given) if given else desk.get(url)
 
 
+@pytest.mark.slow
 def test_the_list_has_every_mail_and_says_which_are_changed(shop, other_shop, desk):
     answer = desk.get(admin_url(MailText, "changelist"))
     text = answer.content.decode()

@@ -191,6 +191,7 @@ def test_a_shop_has_no_more_than_the_bound(shop, monkeypatch):
     assert len(stored(shop)) == 2
 
 
+@pytest.mark.slow
 def test_as_many_redirects_as_a_shop_can_have_are_imported_at_once(shop, django_assert_max_num_queries):
     lines = [f"/old-{number},/new-{number}" for number in range(redirects.MAX_REDIRECTS)]
     with django_assert_max_num_queries(60):

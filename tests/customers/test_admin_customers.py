@@ -41,6 +41,7 @@ def test_customer_page_links_the_orders(shop, desk, ada):
     assert "Password set" in page
 
 
+@pytest.mark.slow
 def test_saving_records_an_event_with_the_addresses(shop, desk, ada):
     group = make_group(shop)
     home, work = add_address(ada), add_address(ada, city="Plön")

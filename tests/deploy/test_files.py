@@ -105,6 +105,7 @@ def test_the_timer_is_valid_and_daily(tmp_path):
     assert "OnCalendar=*-*-* 03:10:00" in timer.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not NGINX, reason="nginx is not installed")
 def test_the_site_of_nginx_is_valid(tmp_path):
     subject = ("-subj", "/CN=shop.example.com", "-days", "1", "-nodes", "-newkey", "rsa:2048")
@@ -128,6 +129,7 @@ def test_every_variable_of_the_service_exists():
     assert used >= {"DATABASE_URL", "SECRET_KEY", "STOREFRONT_TRUSTED_PROXIES"}
 
 
+@pytest.mark.slow
 def test_manifests_are_valid():
     done = run(Path(sys.executable).with_name("kubernetes-validate"), "--strict", *MANIFESTS)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -82,6 +82,7 @@ def test_every_token_is_refused_and_valid_again_later(shop, other_shop):
     assert [client.get("/products").status_code for client in (api, app)] == [200, 200]
 
 
+@pytest.mark.slow
 def test_its_staff_still_work_in_the_admin(shop):
     order = make_order(shop)
     desk = open_desk(make_staff(shop), shop)

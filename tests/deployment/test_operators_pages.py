@@ -94,6 +94,7 @@ def test_filters_by_state_and_by_what_fails(operator, shop, other_shop):
     assert listed(operator, failing="yes") == ["shop.example.com"]
 
 
+@pytest.mark.slow
 def test_lists_two_thousand_shops_by_pages_with_as_many_queries_as_for_two(operator, shop, other_shop):
     def statements(**query) -> int:
         with CaptureQueriesContext(connection) as found:
@@ -147,6 +148,7 @@ def addresses(row: DeployedShop) -> list[str]:
     return [LIST, at("add"), *(at(name, row) for name in names)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", StaffMember.Role.values)
 def test_to_everybody_else_they_are_a_404(operator, shop, other_shop, role):
     desk = open_desk(make_staff(shop, role, role), shop)
@@ -206,6 +208,7 @@ def test_creates_a_shop_and_invites_its_owner(operator, shop):
     assert not AuditEntry.objects.filter(shop=shop, action="shop.created", object_id=made.pk).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("given", "field"),
     [
@@ -226,6 +229,7 @@ def test_a_shop_that_cannot_be_names_the_field_and_creates_nothing(operator, sho
     assert not StaffInvitation.objects.exists()
 
 
+@pytest.mark.slow
 def test_sets_the_quotas_of_one_shop(operator, shop, other_shop, settings):
     settings.QUOTAS = settings.QUOTAS | {"products": 1}
     make_product(other_shop, "Mug")

@@ -94,6 +94,7 @@ def test_documents_of_other_orders_and_shops_are_not_found(shop, other_shop, sho
         assert Shopper(other_shop).get(path(invoice)).status_code == 404
 
 
+@pytest.mark.slow
 def test_programs_list_documents_with_links(app, invoice):
     refund(invoice.order, "2.00")
     work()

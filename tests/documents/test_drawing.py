@@ -100,6 +100,7 @@ def test_a_credit_note_names_its_invoice():
         assert part in text, part
 
 
+@pytest.mark.slow
 def test_a_packing_slip_has_no_prices():
     (text,) = texts_of(pdf_of([SLIP]))
     for part in ("Packing slip", "Ada Lovelace", "+49 40 123", "Mug", "5", "To pack", "Please ring twice."):
@@ -137,6 +138,7 @@ def test_line_breaks_and_invisible_characters_do_not_reach_the_page():
     assert "Ada Lovelace\n" in text
 
 
+@pytest.mark.slow
 def test_many_lines_flow_over_pages_with_headers_and_carried_sums():
     lines = [MUG | {"name": f"Mug {i}", "total": "1.00"} for i in range(200)]
     pages = texts_of(pdf_of([INVOICE | {"lines": lines}]))

@@ -112,6 +112,7 @@ def test_unknown_kinds_and_names_are_refused_and_nothing_begins(api):
     assert not Export.objects.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-SYNC-19")
 def test_an_export_needs_the_scope_that_reads_the_list(shop, other_api, cast):
     for kind in ("products", "inventory", "orders", "customers"):

@@ -74,6 +74,7 @@ def test_sending_again_ends_the_code_before(shop, desk, shopper, mug):
     assert "Pays €20.00" in enter(shopper, re.search(r"code: (\S+)", mail.outbox[-1].body)[1])
 
 
+@pytest.mark.slow
 def test_a_disabled_card_pays_nothing_until_it_is_enabled(shop, desk, shopper, mug):
     card, code = make_card(shop, email="ben@example.com")
     press(desk, card, "disable")

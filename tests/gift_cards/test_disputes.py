@@ -77,6 +77,7 @@ def test_a_disputed_payment_disables_the_cards_until_it_is_won(shop, other_shop,
         assert each.disabled_at is None
 
 
+@pytest.mark.slow
 def test_what_is_spent_stays_spent_and_what_staff_decided_stays(shop, order, shopper):
     empty, other = GiftCard.objects.filter(order_id=order.pk).order_by("pk")
     fill(shopper, make_product(shop, "Pot", price="25.00"))

@@ -79,6 +79,7 @@ def test_zero_has_no_sign(shop, shopper):
     assert str(order.payments.get().entries.order_by().values_list("amount", flat=True).last()) == "-0.10"
 
 
+@pytest.mark.slow
 @bounded
 @given(
     value=st.integers(1, 9_999),
@@ -116,6 +117,7 @@ def test_a_balance_is_what_the_moves_add_up_to(foreign, value, moves):
         transaction.set_rollback(True)
 
 
+@pytest.mark.slow
 @bounded
 @given(
     prices=st.lists(st.tuples(st.integers(1, 9_999), st.integers(1, 5)), min_size=1, max_size=3),

@@ -78,6 +78,7 @@ def ended(bank, shop, pressed):  # noqa: F811
     return pressed
 
 
+@pytest.mark.slow
 def test_money_that_comes_late_spends_the_card_again(bank, shopper, ended):  # noqa: F811
     bank.pay(account_of(bank))
     come_back(shopper)

@@ -54,6 +54,7 @@ def mails() -> list:
     return [message for message in mail.outbox if "gift card for" in message.subject]
 
 
+@pytest.mark.slow
 def test_a_bought_card_is_mailed_and_pays_for_another_order(shop, shopper, card_product, mug):
     order = buy(shopper, card_product, custom_price="40")
     send_due()
@@ -86,6 +87,7 @@ def test_it_goes_to_the_recipient_with_the_message_on_the_day(shop, shopper, car
     assert "Happy birthday\n& more" in message.body
 
 
+@pytest.mark.slow
 def test_the_code_stands_nowhere(shop, shopper, card_product, mug):
     buy(shopper, card_product)
     send_due()
@@ -118,6 +120,7 @@ def test_an_unpaid_order_that_is_cancelled_delivers_nothing(shop, shopper, card_
     assert not GiftCard.objects.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["cancellation", "refunds"])
 def test_a_purchase_that_is_taken_back_leaves_no_card_to_pay_with(shop, shopper, card_product, mug, api, how):
     order = buy(shopper, card_product)

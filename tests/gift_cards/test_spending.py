@@ -60,6 +60,7 @@ def test_its_code_works_with_what_was_copied_along(shop, api, shopper, mug, betw
     assert [each["last_four"] for each in answer.json()["data"]["gift_cards"]] == [card.last_four]
 
 
+@pytest.mark.slow
 def test_it_pays_over_several_orders_until_it_is_used_up(shop, shopper, mug):
     card, code = make_card(shop, "30.00")
     for due in (0, 10):

@@ -168,6 +168,7 @@ def test_every_amount_is_read_as_it_was_written(amount):
     assert str(from_hundredths(hundredths(-Decimal("0.00")))) == "0.00"
 
 
+@pytest.mark.slow
 def test_all_money_is_in_whole_hundredths(db):
     own = [model for model in apps.get_models() if model.__module__.startswith("storefront.")]
     fields = [field for model in own for field in model._meta.concrete_fields]

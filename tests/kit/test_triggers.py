@@ -63,6 +63,7 @@ def test_a_missing_trigger_is_named_with_what_to_do(name):
         readiness.require_migrated_database()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLES)
 def test_migrate_creates_missing_triggers(name):
     drop(name)
@@ -105,6 +106,7 @@ def test_reports_a_disabled_trigger_and_a_different_function():
     assert TRIGGERS.missing(connection) == ["function catalogue_links_made", "trigger catalogue_product_made"]
 
 
+@pytest.mark.slow
 def test_what_was_written_without_triggers_is_counted_and_found_after_migrate(shop, other_shop):
     cups = make_category(shop, "Cups")
     red = make_product(shop, "Red mug", categories=(cups,))
@@ -121,6 +123,7 @@ def test_what_was_written_without_triggers_is_counted_and_found_after_migrate(sh
     assert (total(shop), total(shop, category="cups"), total(shop, q="red")) == (3, 2, 1)
 
 
+@pytest.mark.slow
 def test_migrate_leaves_existing_triggers_alone(shop, django_assert_num_queries):
     make_product(shop, "Red mug")
     run("UPDATE catalogue_listingtotal SET products = 77")

@@ -68,6 +68,7 @@ def test_a_limit_of_zero_allows_nothing(clock):
     assert len(windows) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", [1, 40, 400])
 def test_threads_together_get_exactly_the_limit(limit, switching):
     for _ in range(20):

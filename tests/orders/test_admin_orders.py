@@ -149,6 +149,7 @@ def test_refuses_a_tracking_url_that_is_not_http(desk, shop):
     assert not order.fulfilments.exists()
 
 
+@pytest.mark.slow
 def test_order_can_be_refunded_in_several_amounts(desk, shop):
     order = paid_order(shop)
     assert "/refund/" in desk.page(order).content.decode()

@@ -231,6 +231,7 @@ def test_the_shops_own_pictures_are_shown_by_their_absolute_url(shop):
     assert picture == f"{shop.base_url}{default_storage.url(name)}"
 
 
+@pytest.mark.slow
 def test_owners_set_who_is_told(desk, shop):
     desk.fill(shop, order_emails="a@shop.example.com, b@shop.example.com", tells_of_orders="on")
     shop.refresh_from_db()

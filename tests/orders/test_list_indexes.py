@@ -58,6 +58,7 @@ def test_order_list_uses_the_index_of_its_filter(shop, orders, status, placed_si
     assert "Sort" not in plan
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-LINK-24")
 @pytest.mark.parametrize(
     ("wanted", "index"),

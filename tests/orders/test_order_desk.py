@@ -126,6 +126,7 @@ def test_mails_are_limited_and_a_failing_one_is_given_up_after_the_last_try(desk
     assert "Mail is not set up here" in page.content.decode()
 
 
+@pytest.mark.slow
 def test_views_of_the_list(desk, shop, mug):
     now = clock.now()
     later = sale_line(mug, available_from=now + timedelta(days=3))
@@ -192,6 +193,7 @@ def test_orders_and_customers_are_exported_as_they_are_filtered(desk, shop, othe
     assert open_desk(make_staff(shop, "bo", "fulfilment")).get("/admin/orders/order/export.csv/").status_code == 403
 
 
+@pytest.mark.slow
 def test_an_export_is_never_less_than_the_list(desk, shop, mug, monkeypatch):
     for number in range(3):
         make_order(shop, sale_line(mug), email=f"a{number}@example.com")

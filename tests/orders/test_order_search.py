@@ -90,6 +90,7 @@ def test_words_are_found_by_their_index(shop, mug):
         assert "order_word_found" in plan_of(statement, may_sort=True), statement
 
 
+@pytest.mark.slow
 def test_words_are_without_accents_and_punctuation(shop, mug):
     order = order_of(shop, mug, "Zoé@example.com", "Zoé (van) Müller; GmbH")
     kept = set(order.words.values_list("word", flat=True))

@@ -31,6 +31,7 @@ def preorder(shop, name="Novel", **given):
     return make_product(shop, name, **{"is_preorder": True, "available_from": DAY, "stock_qty": 9} | given)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_the_date_goes_with_it_from_the_list_to_the_mail(shop, other_shop, api):
     novel, mug = preorder(shop), make_product(shop, "Mug")

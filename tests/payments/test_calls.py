@@ -40,6 +40,7 @@ def sent(bank, monkeypatch):
     return sent
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_no_provider_is_called_inside_a_transaction(bank, sent, shopper, mug):
     press(shopper, mug)

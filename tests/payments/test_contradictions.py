@@ -63,6 +63,7 @@ def pressed(bank, shopper, mug):
     bank.pay(account_of(bank))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lie", NONSENSE, ids=str)
 def test_what_cannot_be_true_places_no_order_and_alerts_the_merchant(bank, shop, shopper, mug, pressed, lie, desk):
     bank.lies = lie
@@ -157,6 +158,7 @@ def test_a_part_that_was_taken_does_not_pay_for_the_order(bank, shop, shopper, m
     assert (bank.held, stock(mug), Order.objects.count()) == (0, 10, 0)
 
 
+@pytest.mark.slow
 def test_the_start_page_of_the_admin_says_so_to_its_own_shop(bank, shop, other_shop, shopper, pressed, desk):
     bank.lies = {"captured": "0"}
     later(minutes=2)

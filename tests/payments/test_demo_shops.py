@@ -65,6 +65,7 @@ def test_elsewhere_a_payment_with_it_is_refused_whoever_begins_it(shopper, mug, 
     assert stock(mug) == 10
 
 
+@pytest.mark.slow
 def test_staff_of_other_shops_do_not_see_it(shop, real_shop):
     for each, is_shown in ((shop, True), (real_shop, False)):
         desk = open_desk(make_staff(each, name=each.domain.partition(".")[0]))

@@ -53,6 +53,7 @@ def is_taken_back(bank, order, refund) -> bool:
     return (event.data["id"], event.data["status"], event.data["failure"]) == (refund.pk, "failed", "account closed")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("heard", ["news", "worker"])
 def test_it_is_taken_back_and_can_be_refunded_again(bank, shop, order, refunded, heard, desk):
     account_of(bank).failed.add(str(refunded.key))
@@ -82,6 +83,7 @@ def test_a_part_that_fails_leaves_the_other(bank, shop, order):
     assert Payment.objects.get().refunded == Decimal("2.00")
 
 
+@pytest.mark.slow
 def test_one_that_was_made_at_the_bank_is_taken_back_too(bank, order):
     account_of(bank).refunds["elsewhere"] = order.total
     later(hours=2)
@@ -129,6 +131,7 @@ def test_news_of_it_many_times_at_once_take_it_back_once(bank, shop, order, refu
     assert is_taken_back(bank, order, refunded)
 
 
+@pytest.mark.slow
 def test_late_money_that_could_not_go_back_shows_with_the_payment(bank, shop, shopper, mug, desk):
     press(shopper, mug)
     bank.pay(account_of(bank), "later")

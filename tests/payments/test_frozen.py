@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 import orjson
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -57,6 +58,7 @@ SALES = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(SALES)
 def test_a_sale_comes_back_from_json_as_it_was(sale):
     assert thaw_sale(orjson.loads(orjson.dumps(freeze_sale(sale)))) == sale

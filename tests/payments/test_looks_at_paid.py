@@ -47,6 +47,7 @@ def test_a_refund_at_the_bank_without_news_is_seen_and_begins_the_looks_anew(ban
     assert Payment.objects.get().due_at == seen + timedelta(hours=1)
 
 
+@pytest.mark.slow
 def test_a_look_without_an_answer_is_made_again_and_not_for_ever(bank, paid, shop):
     shop.provideraccount_set.all().delete()
     asked = []
@@ -64,6 +65,7 @@ def test_who_keeps_no_books_is_not_asked(shop):
         assert capture(order.payments.get()).due_at is None
 
 
+@pytest.mark.slow
 def test_those_without_an_outcome_come_first(bank, shop, paid, mug):
     press(Shopper(shop), mug)
     asked = ask_providers(now=timezone.now() + timedelta(days=3), limit=1)
@@ -77,6 +79,7 @@ def queries(now) -> int:
     return len(made)
 
 
+@pytest.mark.slow
 def test_a_look_costs_the_same_whatever_the_order_and_none_costs_one_query(bank, shop, paid):
     assert queries(paid.updated_at) == 1
     small = queries(paid.updated_at + AGES[0])

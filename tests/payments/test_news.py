@@ -106,6 +106,7 @@ def test_news_arrive_on_the_secure_host_too(bank, shop, shopper, mug, apart):
     assert browser.post(path, body, content_type="application/json").status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_news_and_the_return_at_once_place_one_order(bank, shop, shopper, mug):
     press(shopper, mug)

@@ -154,6 +154,7 @@ def test_pressing_the_same_again_continues_the_same_payment(bank, shopper, mug):
     assert stock(mug) == 9
 
 
+@pytest.mark.slow
 def test_who_holds_the_last_piece_can_continue_or_choose_another_method(bank, shopper, mug):
     mug.stock_qty = 1
     mug.save()
@@ -188,6 +189,7 @@ def test_pressing_something_else_ends_the_first_payment(bank, shopper, mug):
     assert (first.state, order.payment_method, stock(mug)) == ("cancelled", "manual", 9)
 
 
+@pytest.mark.slow
 def test_pressing_something_else_after_paying_leads_to_the_order_that_was_paid(bank, shopper, mug):
     press(shopper, mug)
     bank.pay(account_of(bank))

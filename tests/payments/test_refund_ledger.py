@@ -60,6 +60,7 @@ def refunded_events() -> list[str]:
     return [event.data["refunded"] for event in Event.objects.filter(topic="order.refunded").order_by("pk")]
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-APP-46")
 def test_one_made_at_the_bank_and_one_made_here_with_late_news_are_two(bank, shop, order, desk):
     account_of(bank).refunds["elsewhere"] = FIVE
@@ -89,6 +90,7 @@ def test_news_before_the_answer_of_our_own_call_name_it(bank, shop, order):
     assert (len(rows()), refunded_events(), notes()) == (1, ["2.00"], [(TWO, own.pk)])
 
 
+@pytest.mark.slow
 def test_a_provider_without_our_keys_names_ours_in_its_answer(shop, order):
     """Until that is there, one of the same amount may be ours."""
     own = request_refund(shop=shop, order=order, amount=TWO, now=timezone.now())
@@ -157,6 +159,7 @@ def test_another_amount_than_was_asked_for_is_not_believed(shop, order):
     assert Payment.objects.get().alert == "The provider gave back another amount than was asked for."
 
 
+@pytest.mark.slow
 def test_a_credit_note_of_one_that_failed_counts_for_the_next(bank, shop, order):
     first = request_refund(shop=shop, order=order, amount=FIVE, now=timezone.now())
     later()
@@ -200,6 +203,7 @@ def test_ours_and_one_of_the_same_amount_are_two_in_whatever_order_they_are_told
     assert {row[0]: row[2] for row in rows()} == {"re_own": False, "re_bank": True}
 
 
+@pytest.mark.slow
 def test_what_the_provider_gave_back_twice_counts_up_to_what_was_paid(shop, order):
     for reference in ("re_1", "re_2"):
         look(shop, RefundReport(order.total, reference))

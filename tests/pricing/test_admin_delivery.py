@@ -88,6 +88,7 @@ def test_a_mistake_in_a_rate_is_told_and_nothing_is_saved(desk, shop, given, say
     assert not ShippingRate.objects.exists()
 
 
+@pytest.mark.slow
 def test_another_shops_zone_cannot_be_chosen(desk, other_shop):
     theirs = make_zone(other_shop, "Theirs", ["DE"])
     assert "zone" in errors_of(desk.fill(ShippingRate, name="Parcel", zone=theirs.pk))
@@ -141,6 +142,7 @@ def test_a_wrong_file_is_shown_with_its_lines(desk, shop):
     assert "This field is required." in desk.post(reverse(IMPORT), {}).content.decode()
 
 
+@pytest.mark.slow
 def test_a_pick_up_place_has_an_address(desk, shop):
     page = desk.get(admin_url(PickupPlace, "add")).content.decode()
     assert '<option value="DE" selected>Germany</option>' in page

@@ -91,6 +91,7 @@ class TestOnlyWithACode:
         assert desk.fill(Discount, **given).status_code == 302
         assert not DiscountCode.objects.exists()
 
+    @pytest.mark.slow
     def test_its_last_code_cannot_be_removed_but_replaced(self, desk, shop):
         discount = make_code(shop).discount
         assert errors_of(desk.fill(discount, codes__0__DELETE="on"))["code"] == [NEEDED]
@@ -104,6 +105,7 @@ class TestOnlyWithACode:
         assert desk.post(admin_url(discount, "change"), page | {"codes-0-DELETE": "on"}).status_code == 302
         assert [each.code for each in discount.codes.all()] == ["MANY"]
 
+    @pytest.mark.slow
     @pytest.mark.django_db(transaction=True)
     def test_two_who_remove_its_last_codes_at_once_leave_one(self, shop):
         """Each sees one code, as on two pages of the list of codes."""
@@ -134,6 +136,7 @@ class TestOnlyWithACode:
         desk.fill(Discount, follow=True, **SPRING)
         assert not Discount.objects.exclude(pk=other.pk).exists()
 
+    @pytest.mark.slow
     def test_one_that_was_saved_without_a_code_can_be_changed_and_ended(self, desk, shop):
         discount = make_discount(shop, needs_code=True)
         assert desk.fill(discount, name="Summer").status_code == 302
@@ -153,6 +156,7 @@ def test_a_row_names_one_product_category_or_brand(desk, shop):
     assert "product" in errors_of(desk.fill(Discount, **SPRING, **row, targets__TOTAL_FORMS=1))
 
 
+@pytest.mark.slow
 def test_a_limit_below_the_uses_is_explained(desk, shop):
     discount = make_discount(shop, needs_code=True, uses=3)
     assert "use_limit" in errors_of(desk.fill(discount, use_limit="2"))

@@ -31,6 +31,7 @@ def test_customer_email_is_lower_case_and_unique_in_a_shop(desk, shop, other_sho
     assert open_desk(make_staff(other_shop, "bo")).fill(Customer, email="mia@example.com").status_code == 302
 
 
+@pytest.mark.slow
 def test_group_prices_are_saved_with_their_group(desk, shop):
     group = CustomerGroup.objects.create(shop=shop, name="Trade")
     cup, scarf = make_product(shop, "Cup"), make_variant(make_product(shop, "Scarf"))
@@ -56,12 +57,14 @@ def test_refuses_a_discount_above_100_percent(desk, shop):
     assert "€101.00" in desk.get(admin_url(Discount, "changelist")).content.decode()
 
 
+@pytest.mark.slow
 def test_tax_rate_is_unique_for_a_country_and_region(desk, shop):
     assert desk.fill(TaxRate, name="VAT", country="DE", percent="19").status_code == 302
     assert errors_of(desk.fill(TaxRate, name="VAT", country="DE", percent="7"))
     assert "country" in errors_of(desk.fill(TaxRate, name="VAT", country="1!", percent="7"))
 
 
+@pytest.mark.slow
 def test_a_tax_rate_may_be_for_postal_codes_that_no_other_rate_of_its_place_has(desk, shop):
     assert desk.fill(TaxRate, name="IGIC", country="ES", percent="7", postcodes="35 *, 38*").status_code == 302
     assert TaxRate.objects.get().postcodes == ["35*", "38*"]
@@ -71,6 +74,7 @@ def test_a_tax_rate_may_be_for_postal_codes_that_no_other_rate_of_its_place_has(
     assert "Spain: 35*, 38*" in desk.get(admin_url(TaxRate, "changelist")).content.decode()
 
 
+@pytest.mark.slow
 def test_a_compound_tax_needs_an_earlier_step(desk):
     assert "is_compound" in errors_of(desk.fill(TaxRate, name="QST", country="CA", percent="9", is_compound="on"))
     assert desk.fill(TaxRate, name="QST", country="CA", percent="9", is_compound="on", step="2").status_code == 302

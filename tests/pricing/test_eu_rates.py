@@ -59,6 +59,7 @@ def test_own_rates_stay_unless_the_merchant_says_otherwise(shop, other_shop):
     assert entry.before == {"replaced": {"Germany, standard: 19%": "16%", "Germany, reduced: 7%": "5%"}}
 
 
+@pytest.mark.slow
 def test_the_button_says_what_it_does_and_keeps_own_rates(desk, shop):
     TaxRate.objects.create(shop=shop, name="MwSt", country="DE", percent="16")
     url = reverse("admin:pricing_taxrate_load_eu_rates")

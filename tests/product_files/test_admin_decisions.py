@@ -154,6 +154,7 @@ def test_another_shops_import_is_not_found(desk, shop, other_shop):
         assert desk.post(button(row, name)).status_code == 404
 
 
+@pytest.mark.slow
 def test_an_import_is_undone_by_its_button(desk, shop):
     mugs(shop, 3)
     row = asked(desk, changed(range(3), price="9.00") + changed(range(3, 4), price="1.00"))

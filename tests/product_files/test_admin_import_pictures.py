@@ -71,6 +71,7 @@ def test_failures_are_listed_with_their_reasons_and_can_be_tried_again(desk, sho
     assert "Try failed pictures again" not in shown(desk, row)
 
 
+@pytest.mark.slow
 def test_only_the_pictures_of_this_import_count(desk, shop):
     upload(desk, FILE, fetch_pictures="on")
     upload(desk, as_lines(CUP | {"sku": "D", "name": "Dish"}).encode(), fetch_pictures="on")

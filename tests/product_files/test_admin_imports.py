@@ -115,6 +115,7 @@ APPLE = b"ID,SKU,Name,Published,Regular price\n1001,A-1,Apple,1,5\n"
 BICYCLE = b"ID,SKU,Name,Published,Regular price\n1001,B-9,Bicycle,1,80\n"
 
 
+@pytest.mark.slow
 def test_conflicts_and_skipped_products_are_shown_until_the_source_is_named(desk, shop, other_shop):
     ImportSource.objects.create(shop=other_shop, name="secret", used_at=clock.now())
     for content in (APPLE, APPLE, BICYCLE):

@@ -80,6 +80,7 @@ def test_the_mapped_file_is_imported_once_and_deleted(desk, shop, waiting, djang
     assert "Art.-Nr." in desk.page(waiting).content.decode()
 
 
+@pytest.mark.slow
 def test_the_mapping_is_kept_for_the_next_file_with_these_columns_alone(desk, shop, other_shop, waiting):
     desk.post(mapping_url(waiting), filled(desk, waiting) | {"step": "import"})
     work()

@@ -140,6 +140,7 @@ relations = st.sets(
 )
 
 
+@pytest.mark.slow
 @given(links=relations, format=st.sampled_from(["native", "woocommerce"]))
 def test_an_export_keeps_related_products(shop, other_shop, tmp_path, links, format):
     Product.objects.all().delete()

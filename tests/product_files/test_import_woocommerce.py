@@ -207,6 +207,7 @@ def test_a_file_that_can_create_nothing_is_refused_once_unless_it_updates(shop, 
     assert imported(shop, content, tmp_path, update=True).failed == 240
 
 
+@pytest.mark.slow
 def test_ten_thousand_repeated_variations_are_found_in_linear_time(shop, tmp_path):
     axis = {"Attribute 1 name": "Size", "Attribute 1 value(s)": "1"}
     rows = [woo(type="variable", sku="S") | axis]

@@ -34,6 +34,7 @@ def test_a_product_of_too_many_rows_fails_and_the_others_are_imported(shop, tmp_
     assert [product.name for product in Product.objects.filter(shop=shop)] == ["Mug"]
 
 
+@pytest.mark.slow
 def test_rows_that_are_too_long_together_are_not_held_in_memory(shop, tmp_path, monkeypatch):
     monkeypatch.setattr(row_store, "MAX_GROUP_SIZE", 1 << 20)
     rows = [row | {"Description": "d" * 20_000} for row in rows_of_one_product("woocommerce", 600)]

@@ -202,6 +202,7 @@ def test_what_a_native_file_says_about_a_product_is_read(shop, tmp_path):
     assert attributes(shop) == given["attributes"]
 
 
+@pytest.mark.slow
 def test_attributes_beyond_the_columns_that_a_file_can_have_are_left_out_and_said(shop, other_shop, tmp_path):
     make_product(shop, "Mug", attributes=[{"name": f"A{number}", "values": ["x"]} for number in range(2_100)])
     lost: Counter[str] = Counter()

@@ -43,6 +43,7 @@ def test_the_table_has_every_member_of_an_export(mug):
     assert stored(mug).keys() - {"slug"} <= {*MEMBERS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("member", MEMBERS)
 def test_a_member_that_is_absent_keeps_its_value(mug, tmp_path, member):
     before = stored(mug)
@@ -67,6 +68,7 @@ def test_null_clears_what_can_be_null_and_is_refused_elsewhere(mug, other_shop, 
     assert stored(other_shop) == theirs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("member", MEMBERS)
 def test_an_empty_text_or_list_clears_or_is_refused_by_name(mug, tmp_path, member):
     before = stored(mug)

@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from django.db import transaction
 from hypothesis import given
 from hypothesis import strategies as st
@@ -124,6 +125,7 @@ class Undone:
         self.folder.cleanup()
 
 
+@pytest.mark.slow
 @given(shops(), st.sampled_from(["woocommerce", "shopify"]), st.booleans(), st.data())
 def test_what_a_file_lacks_stays(shop, made, format, cut, data):
     with Undone() as folder:
@@ -140,6 +142,7 @@ def test_what_a_file_lacks_stays(shop, made, format, cut, data):
         assert state(shop) == before
 
 
+@pytest.mark.slow
 @given(shops(), st.data())
 def test_members_that_a_native_file_lacks_stay(shop, made, data):
     with Undone() as folder:
@@ -153,6 +156,7 @@ def test_members_that_a_native_file_lacks_stay(shop, made, data):
         assert state(shop) == before
 
 
+@pytest.mark.slow
 @given(shops(), st.sampled_from(["woocommerce", "shopify"]), st.data())
 def test_a_file_without_keys_changes_the_wrong_product_never(shop, made, format, data):
     """A product or variant that the other keys do not tell is refused."""
@@ -227,6 +231,7 @@ def differing(before, after, name: str = "") -> set[str]:
     return set() if before == after else {name}
 
 
+@pytest.mark.slow
 @given(shops(), st.sampled_from(sorted(CHANGES)), st.data())
 def test_one_column_changes_its_members_alone(shop, made, where, data):
     format, column = where

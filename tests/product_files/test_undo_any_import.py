@@ -87,6 +87,7 @@ def inconsistent(shop: Shop) -> list[Deviation]:
     return [each for each in deviations(shop) if each.check != "list price"]
 
 
+@pytest.mark.slow
 @given(files(), files(), st.integers(1, 3))
 def test_undone_it_is_as_before(db, tmp_path_factory, first, second, batch):
     shop, other_shop = make_shop(f"{next(_numbers)}.example.com"), make_shop(f"{next(_numbers)}.example.com")

@@ -253,6 +253,7 @@ def test_it_takes_few_queries(shop, app, django_assert_max_num_queries):
     assert len(entries) >= 5
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-APP-36")
 def test_the_description_lists_every_action(api):
     described = api.http.get("/api/openapi.json").json()["paths"]["/api/apps/audit"]["get"]

@@ -104,6 +104,7 @@ def test_changing_the_cart_it_names_makes_it_403(api, mug, shopper, link):
     assert shopper.follow(link.replace(mine, theirs)).status_code == 403
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-LINK-9")
 def test_changing_any_character_of_the_query_makes_it_403(shopper, link):
     query_begins = link.index("?") + 1
@@ -223,6 +224,7 @@ def test_another_shops_cart_is_an_empty_one(other_api, cart):
     assert (answer.status_code, answer.json()["code"]) == (422, "empty_cart")
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-LINK-11")
 def test_the_link_is_stored_in_no_table_and_in_no_log(api, cart, shopper, caplog):
     with caplog.at_level(logging.DEBUG, "storefront"), caplog.at_level(logging.DEBUG, "django.request"):

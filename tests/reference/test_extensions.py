@@ -116,6 +116,7 @@ class TestRenderCall:
         assert body["totals"]["total"] == "19.00"
         Webhook(app.secret).verify(got.body, {name.lower(): value for name, value in got.headers.items()})
 
+    @pytest.mark.slow
     @pytest.mark.rule("R-APP-21")
     @pytest.mark.parametrize("failure", ["hangs", "breaks", "is gone", "sends no html", "sends too much"])
     def test_when_the_app_fails_the_checkout_completes_without_the_block(self, app, shopper, failure):

@@ -34,6 +34,7 @@ def test_head_is_conditional_too(api, shop):
     assert answer["ETag"] == etag
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/api/openapi.json", "/api/docs"])
 def test_head_works_for_the_description(wsgi, path):
     answer = wsgi.head(path)

@@ -265,6 +265,7 @@ def make(callers: dict[str, ApiClient]) -> dict[str, Any]:
     return made
 
 
+@pytest.mark.slow
 def test_every_example_is_answered_as_it_is_shown(callers):
     made = make(callers)
     if os.environ.get("UPDATE_DOCS"):

@@ -19,6 +19,7 @@ def test_every_answer_names_the_version(api, stranger, shop):
     assert {answer["API-Version"] for answer in answers} == {versions.VERSION} == {ninja_api.version}
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-CALL-33")
 def test_an_operation_that_will_go_away_says_so(api, monkeypatch):
     ends = versions.Deprecation(date(2026, 12, 1), date(2027, 12, 1))

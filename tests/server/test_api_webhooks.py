@@ -90,6 +90,7 @@ def message_schema(document: dict, topic: str) -> dict:
     return document | message["schema"]
 
 
+@pytest.mark.slow
 def test_every_event_is_as_described(shop, document):
     reader, blind = install(shop, *SCOPES), install(shop)
     happen(shop, reader.api)

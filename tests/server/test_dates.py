@@ -175,6 +175,7 @@ def elsewhere(other_shop) -> Reader:
     return Reader(other_shop)
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-CAT-2", "R-CAT-41")
 @pytest.mark.parametrize("is_new_process", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", KINDS)
@@ -212,6 +213,7 @@ def test_everything_changes_at_the_date(shop, elsewhere, kind, is_new_process):
         assert AuditEntry.objects.filter(action="product.updated").count() == ("sale" in kind)
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-CAT-41")
 def test_variants_and_pre_orders_change_at_their_dates(shop, other_shop):
     scarf = make_public(shop, "Scarf", type="variable", price=Decimal("0.00"))

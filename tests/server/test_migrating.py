@@ -27,6 +27,7 @@ def test_an_empty_database_is_migrated_by_two_at_once(tmp_path):
         assert sum("Waiting for another process" in each.stderr for each in done) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_migration_waits_no_longer_than_its_deadline(tmp_path, monkeypatch):
     if connection.vendor == "sqlite":

@@ -296,6 +296,7 @@ class TestNames:
         assert set(refused.value.errors) == {"domain", "base_url"}
         assert "this deployment uses it itself" in refused.value.errors["domain"][0]
 
+    @pytest.mark.slow
     def test_the_admin_refuses_a_reserved_domain(self, shop):
         from storefront.shops.models import User
 

@@ -66,6 +66,7 @@ def test_products(shop, other_shop, quota):
     create_product(shop=shop, name="Bowl", now=NOW)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_an_import_ends_with_the_reason(shop, quota):
     desk = open_desk(make_staff(shop))
@@ -88,6 +89,7 @@ def test_an_import_ends_with_the_reason(shop, quota):
         assert text in page
 
 
+@pytest.mark.slow
 def test_orders(shop, other_shop, quota):
     quota(orders=1)
     for each, name, placed in ((shop, "Mug", True), (shop, "Cup", False), (other_shop, "Mug", True)):

@@ -95,6 +95,7 @@ def test_an_ipv6_visitor_is_counted_by_household(rf, settings):
     assert seen(rf, settings, "unix")[0] == "unknown"
 
 
+@pytest.mark.slow
 def test_forged_headers_do_not_evade_the_limit(shop):
     """Sign-in attempts are limited by the visitor's address."""
     statuses = [

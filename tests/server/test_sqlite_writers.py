@@ -89,6 +89,7 @@ def test_a_writer_that_waits_too_long_is_refused_as_by_sqlite():
         assert Shop.objects.count() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_no_write_of_many_threads_is_lost():
     shop = make_shop()

@@ -35,6 +35,7 @@ def test_an_owner_changes_the_shops_settings(desk, shop):
     assert shop.payment_methods == ["manual"]
 
 
+@pytest.mark.slow
 def test_only_the_operator_can_change_the_domain(desk, shop):
     desk.fill(shop, domain="taken.example.com", base_url="https://taken.example.com", currency="USD")
     shop.refresh_from_db()

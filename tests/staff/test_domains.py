@@ -174,6 +174,7 @@ def test_a_shop_has_a_bounded_number_of_domains(shop, monkeypatch):
     assert problems(shop, "b.example.org") == "A shop can have at most 1 further domains."
 
 
+@pytest.mark.slow
 def test_owners_ask_for_domains_check_and_remove_them(desk, shop, other_shop):
     own(other_shop, "theirs.example.org", confirmed=False)
     text = desk.get(admin_url(ShopDomain, "changelist")).content.decode()

@@ -64,6 +64,7 @@ def test_rows_that_were_not_sent_cost_little(desk, shop):
     assert discount.name != "Other"
 
 
+@pytest.mark.slow
 def test_rows_that_the_form_does_not_have_are_not_drawn(desk, shop):
     url = admin_url(Product, "add")
     sent = inputs(desk.get(url))
@@ -74,6 +75,7 @@ def test_rows_that_the_form_does_not_have_are_not_drawn(desk, shop):
     assert len(answer.content) < 2.5 * len(desk.get(url).content)
 
 
+@pytest.mark.slow
 def test_tables_within_rows_are_counted_together(desk, shop):
     product = make_product(shop, "Mug")
     option = Option.objects.create(shop=shop, product=product, name="Colour", type="select")
@@ -89,6 +91,7 @@ def test_tables_within_rows_are_counted_together(desk, shop):
     assert Product.objects.get().name == "Jug"
 
 
+@pytest.mark.slow
 def test_full_tables_are_saved_and_take_new_rows(desk, shop):
     discount = Discount.objects.create(shop=shop, name="Sale", value=5, needs_code=True)
     codes = [DiscountCode(shop=shop, discount=discount, code=f"C{number}", created_at=NOW) for number in range(60)]
@@ -100,6 +103,7 @@ def test_full_tables_are_saved_and_take_new_rows(desk, shop):
     assert not DiscountTarget.objects.exists()
 
 
+@pytest.mark.slow
 def test_a_refused_form_can_be_sent_again(desk):
     """Also where a table that is only read is shown again without its counts."""
     url = admin_url(Product, "add")

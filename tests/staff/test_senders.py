@@ -71,6 +71,7 @@ def test_until_it_is_proved_the_shops_address_only_gets_the_replies(shop):
     assert sender_of(with_address(shop)) == (OURS, [THEIRS])
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_link_to_the_address_proves_it(shop, desk, client):
     desk.fill(with_address(shop), email=THEIRS)
@@ -111,6 +112,7 @@ def test_who_may_not_change_settings_proves_nothing(shop, role):
     assert sender_of(shop) == (OURS, [THEIRS])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "email",
     [
@@ -217,6 +219,7 @@ def test_the_check_says_what_is_missing(monkeypatch, settings):
         assert states() == dict.fromkeys(["SPF", "DKIM", "DMARC"], "missing")
 
 
+@pytest.mark.slow
 def test_without_dns_the_check_says_that_it_could_not_look(shop, desk, monkeypatch, settings, capsys):
     settings.EMAIL_DKIM = "mail1"
     silent = dns.resolver.Resolver(configure=False)

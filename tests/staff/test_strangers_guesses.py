@@ -31,6 +31,7 @@ def errors(answer):
     return list(answer.context_data["form"].non_field_errors())
 
 
+@pytest.mark.slow
 def test_a_mailed_link_leads_in_at_once(attacked, clock):
     browser = Client()
     assert enter(browser).status_code == 429
@@ -44,6 +45,7 @@ def test_a_mailed_link_leads_in_at_once(attacked, clock):
     assert is_in(browser)
 
 
+@pytest.mark.slow
 def test_who_uses_up_the_links_of_an_address_leaves_its_owner_one_that_works(anna, clock):
     """A link is valid for an hour, so whenever none is sent, one of the last hour is in the mailbox."""
     sent = 0
@@ -55,6 +57,7 @@ def test_who_uses_up_the_links_of_an_address_leaves_its_owner_one_that_works(ann
         clock.shift(7 * 60)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["app", "recovery"])
 def test_a_second_factor_beside_the_password_leads_in_at_once(attacked, clock, kind):
     give_app(attacked)
@@ -69,6 +72,7 @@ def test_a_second_factor_beside_the_password_leads_in_at_once(attacked, clock, k
     assert enter(browser)["Location"] == "/admin/login/second/"
 
 
+@pytest.mark.slow
 def test_a_code_does_not_replace_the_password_nor_say_that_it_was_right(attacked, clock):
     give_app(attacked)
     browser = Client()
@@ -81,6 +85,7 @@ def test_a_code_does_not_replace_the_password_nor_say_that_it_was_right(attacked
     assert nobody.status_code == 200
 
 
+@pytest.mark.slow
 def test_guesses_with_codes_are_limited_by_place_and_close_no_other(attacked, clock):
     give_app(attacked)
     for number in range(30):
@@ -89,6 +94,7 @@ def test_guesses_with_codes_are_limited_by_place_and_close_no_other(attacked, cl
     assert enter(Client(), code_of(KEY))["Location"] == "/admin/"
 
 
+@pytest.mark.slow
 def test_a_right_password_with_wrong_codes_uses_up_the_accounts_codes_unseen(attacked, clock):
     give_app(attacked)
     for number in range(20):
@@ -100,6 +106,7 @@ def test_a_right_password_with_wrong_codes_uses_up_the_accounts_codes_unseen(att
     assert (refused.status_code, errors(refused)) == (200, errors(enter(Client(), "000000", "wrong")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("guess", ["wrong", PASSWORD])
 def test_no_counter_that_others_share_shows_that_the_password_was_right(attacked, other_shop, clock, guess):
     """Somebody with accounts of their own could read the counter of codes of their place."""

@@ -14,6 +14,7 @@ SEPA = {"type": "sepa_debit", "sepa_debit": {"iban": "DE89370400440532013000"}}
 IDEAL = {"type": "ideal", "ideal": {}}
 
 
+@pytest.mark.slow
 def test_starts_unconfirmed_with_what_the_page_needs(fake, provider, charge):
     told = charge()
 

@@ -58,6 +58,7 @@ def test_says_which_events_are_missing(fake, provider):
     assert provider.check(GIVEN) == []
 
 
+@pytest.mark.slow
 def test_a_provider_that_does_not_answer_is_no_problem_of_the_keys(fake, provider, settings):
     settings.STRIPE_SECONDS = 0.5
     fake.fail("account", "silent_before")

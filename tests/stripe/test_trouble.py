@@ -13,6 +13,7 @@ from tests.stripe.client import KEYS
 pytestmark = pytest.mark.any_database
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["silent_before", "silent_after", "slow", "broken"])
 def test_no_answer_in_time_is_an_unknown_outcome(fake, provider, charge, settings, how):
     fake.fail("POST /v1/payment_intents", how)

@@ -221,6 +221,7 @@ def test_a_product_that_was_never_public_is_told_to_nobody(shop, products):
     assert since["deleted"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-SYNC-8")
 def test_what_counts_as_a_change(shop, cast):
     """Of each kind; and nothing else is told."""

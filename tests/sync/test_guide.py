@@ -35,6 +35,7 @@ def served() -> Iterator[str]:
     application.cache.clear()
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-SYNC-14")
 def test_the_guides_client_keeps_a_copy_and_begins_again_when_its_cursor_has_expired(
     shop, other_shop, served, tmp_path

@@ -54,6 +54,7 @@ def test_a_paused_webhook_says_why_and_is_resumed(app, webhook, reason):
     assert (webhook.paused_at, webhook.failing_since, webhook.holds) == (None, None, True)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_deliveries_held_for_a_paused_webhook_go_to_its_new_address_once_it_is_resumed(shop, app, webhook):
     pause(webhook)

@@ -57,6 +57,7 @@ def receiver(app, serve, tmp_path, monkeypatch):
     return f"{serve(names['app'])}/webhooks", rows
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_the_receiver_stores_a_repeated_event_once(shop, app, receiver):
     url, rows = receiver
@@ -69,6 +70,7 @@ def test_the_receiver_stores_a_repeated_event_once(shop, app, receiver):
     assert rows() == [(event, place) for place, event in enumerate(events, 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_the_receiver_rejects_other_signatures(shop, app, receiver):
     url, rows = receiver
@@ -79,6 +81,7 @@ def test_the_receiver_rejects_other_signatures(shop, app, receiver):
     assert rows() == []
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_the_reader_gets_every_event_once_in_order(shop, app, serve):
     names: dict = {}

@@ -28,6 +28,7 @@ def ended() -> Delivery | None:
     return Delivery.objects.filter(kind="test").exclude(ended_at=None).first()
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-HOOK-28")
 @pytest.mark.django_db(transaction=True)
 def test_a_test_is_signed_marked_sent_once_and_listed(shop, app):
@@ -51,6 +52,7 @@ def test_a_test_is_signed_marked_sent_once_and_listed(shop, app):
     assert not Event.objects.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-HOOK-28")
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("status", [500, 410])
@@ -69,6 +71,7 @@ def test_a_test_that_fails_is_not_repeated_and_pauses_nothing(app, status):
     assert (answer.status_code, answer.json()["code"]) == (422, "not_replayable")
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-HOOK-28")
 @pytest.mark.django_db(transaction=True)
 def test_a_paused_webhook_can_be_tested_and_stays_paused(app):
@@ -81,6 +84,7 @@ def test_a_paused_webhook_can_be_tested_and_stays_paused(app):
     assert Registration.objects.get().is_active is False
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-HOOK-28")
 @pytest.mark.django_db(transaction=True)
 def test_a_sample_has_only_its_id_without_the_scope(shop):

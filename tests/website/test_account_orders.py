@@ -55,6 +55,7 @@ def test_shows_the_tracking_link(shop, shopper, ada):
     assert "1 × Mug" in page
 
 
+@pytest.mark.slow
 def test_newest_orders_come_first_in_pages(shopper, ada):
     numbers = [buy(ada, price=f"{number + 1}.00").number for number in range(21)]
     first = shopper.get("/account/orders").content.decode()

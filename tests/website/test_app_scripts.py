@@ -90,6 +90,7 @@ SECURE_PAGES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.rule("R-APP-27")
 def test_no_secure_page_contains_scripts(app, walker, shop):
     for location in ("head", "body_start", "body_end"):

@@ -84,6 +84,7 @@ def test_from_programs(shop, form, name):
     )
 
 
+@pytest.mark.slow
 def test_from_staff_except_an_unchanged_existing_name(shop):
     desk = open_desk(make_staff(shop, role="manager"))
     ada = make_customer(shop, name=WRONG[0])

@@ -110,6 +110,7 @@ NO_PAGES = {"colours", "basket_add", "basket_update", "basket_codes", "basket_de
 NO_PAGES |= {"robots", "sitemap", "sitemap_part", "product_blocks"}
 
 
+@pytest.mark.slow
 def test_no_page_with_apps_scripts_has_a_field_for_what_is_personal(shop, products, visitor):
     add_engraved(visitor, shop, products)
     add_card(visitor, shop, products)

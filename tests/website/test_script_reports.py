@@ -184,6 +184,7 @@ def test_limits_reports_per_network(report, shop):
     assert reporter(shop, "203.0.113.8")(one()) == 204
 
 
+@pytest.mark.slow
 def test_limits_reports_per_shop(shop, other_shop):
     places = [f"203.0.113.{n}" for n in range(1, 200)]
     statuses = [reporter(shop, place)(one()) for place in places[: MAX_PER_SHOP + 2]]
@@ -191,6 +192,7 @@ def test_limits_reports_per_shop(shop, other_shop):
     assert reporter(other_shop)(one(page="https://other.example.com/")) == 204
 
 
+@pytest.mark.slow
 def test_a_shop_keeps_only_the_latest_reports(shop, other_shop):
     reporter(other_shop)(one(page="https://other.example.com/"))
     kept = [f"https://h{n}.example/x.js" for n in range(MAX_SOURCES)]

@@ -107,6 +107,7 @@ def test_limits_attempts_per_account(shop, shopper):
     assert answers == [422] * 10 + [429]
 
 
+@pytest.mark.slow
 def test_failed_attempts_elsewhere_do_not_lock_a_known_browser_out(shop, other_shop, shopper):
     shopper.sign_in()
     shopper.post("/account/sign-out", {})
@@ -137,6 +138,7 @@ def test_checks_no_password_while_attempts_are_blocked(shop, shopper, monkeypatc
     assert shopper.post("/account/sign-in", FIELDS).status_code == 429
 
 
+@pytest.mark.slow
 def test_limits_attempts_per_network_for_any_address(shop, shopper):
     for number in range(60):
         last = shopper.post("/account/sign-in", {"email": f"{number}@example.com", "password": "x"})

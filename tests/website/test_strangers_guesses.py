@@ -15,6 +15,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 FIELDS = {"email": "ada@example.com", "password": PASSWORD}
 
 
+@pytest.mark.slow
 def test_a_mailed_link_signs_in_while_sign_ins_are_limited(shop, member, ada):
     for number in range(11):
         for _ in range(5):
@@ -31,6 +32,7 @@ def test_a_mailed_link_signs_in_while_sign_ins_are_limited(shop, member, ada):
     assert member.post("/account/sign-in", FIELDS | {"password": "another phrase 8"}).status_code == 303
 
 
+@pytest.mark.slow
 def test_who_asks_for_mails_to_an_address_leaves_its_owner_a_link_that_works(shop, ada):
     """A link is valid for an hour, so whenever none is sent, one of the last hour is in the mailbox. Other mails to the
     address do not count."""
@@ -47,6 +49,7 @@ def test_who_asks_for_mails_to_an_address_leaves_its_owner_a_link_that_works(sho
             assert minutes - sent < 60
 
 
+@pytest.mark.slow
 def test_others_in_the_network_do_not_keep_a_link_from_working(shop, member, ada):
     member.request_link("forgot")
     for number in range(61):

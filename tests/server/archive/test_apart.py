@@ -60,6 +60,7 @@ def test_its_tokens_apps_and_webhooks_are_the_originals_alone(shop, copied):
     assert "API tokens to create again: test." in said
 
 
+@pytest.mark.slow
 def test_it_is_closed_and_sends_nothing(shop, copied, client):
     fill(shop)
     card, _code = make_card(shop, email="ada@example.com")
@@ -94,6 +95,7 @@ def test_staff_are_found_by_their_address(shop, copied):
     assert f"Staff to invite, who have no account here: {left.email}." in said
 
 
+@pytest.mark.slow
 def test_open_payments_are_put_back_in_the_copy_and_stay_the_originals(shop, copied, bank):
     shopper, mug = Shopper(shop), make_mug(shop)
     card, code = make_card(shop, "5.00")
@@ -118,6 +120,7 @@ def test_open_payments_are_put_back_in_the_copy_and_stay_the_originals(shop, cop
     assert not Payment.objects.filter(shop=copy, due_at__isnull=False).exists()
 
 
+@pytest.mark.slow
 def test_a_copy_gives_no_money_back(shop, copied, bank):
     """Also when its owner enters the provider's keys again: its payments are of no provider."""
     shopper, mug = Shopper(shop), make_mug(shop)
@@ -139,6 +142,7 @@ def test_a_copy_gives_no_money_back(shop, copied, bank):
     assert list(deviations(copy)) == []
 
 
+@pytest.mark.slow
 def test_its_files_are_its_own(shop, copied):
     fill(shop)
     copy, _said = copied()

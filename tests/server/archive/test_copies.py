@@ -38,6 +38,7 @@ def export(shop: Shop, path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_copy_has_the_content_of_its_original_and_verifies(filled, other_shop, tmp_path):
     first = content(export(filled, tmp_path / "first.zip"))
     before = digests(filled, other_shop)
@@ -54,6 +55,7 @@ def test_a_copy_has_the_content_of_its_original_and_verifies(filled, other_shop,
     assert list(deviations(copy)) == []
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_read_is_named(filled, tmp_path):
     (picture,) = (path for path in (tmp_path / "media").rglob("mug.png"))
     picture.unlink()
@@ -64,6 +66,7 @@ def test_a_file_that_cannot_be_read_is_named(filled, tmp_path):
     assert not (tmp_path / "shop.zip").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["../private/secret", "/etc/passwd", f"products/{'a' * 300}", "products"])
 def test_a_picture_of_an_order_leads_to_no_other_file(filled, tmp_path, name):
     """Its URL can be one that a merchant's product file had."""
@@ -75,6 +78,7 @@ def test_a_picture_of_an_order_leads_to_no_other_file(filled, tmp_path, name):
     assert (after["files"], after["files_missing"]) == (before["files"], before["files_missing"] + 1)
 
 
+@pytest.mark.slow
 def test_files_of_the_copy_count_in_its_quota(filled, tmp_path, settings):
     settings.QUOTAS = settings.QUOTAS | {"files": 1}
     run("importshop", export(filled, tmp_path / "shop.zip"), *COPY)
@@ -115,6 +119,7 @@ def test_copies_at_once_do_not_mix(shop, storages):
     assert len(names) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_an_archive_is_of_one_moment(shop, storages, monkeypatch):
     """An order that is placed while the tables are read is in none of them."""

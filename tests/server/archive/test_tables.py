@@ -47,6 +47,7 @@ def test_no_column_with_an_id_is_forgotten(label):
             assert field.upload_to.split("/")[0] in FOLDERS["pictures"] | FOLDERS["private"], field
 
 
+@pytest.mark.slow
 def test_a_shops_rows_are_its_own(filled, other_shop):
     for table in shop_tables():
         first, second = (

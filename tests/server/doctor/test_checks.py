@@ -164,6 +164,7 @@ def test_a_living_worker_is_seen_and_leaves_nothing():
     assert not DBTaskResult.objects.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_without_a_worker_the_task_is_taken_back(monkeypatch):
     found = list(workers.look(seconds=0.3))
@@ -171,6 +172,7 @@ def test_without_a_worker_the_task_is_taken_back(monkeypatch):
     assert not DBTaskResult.objects.exists()
 
 
+@pytest.mark.slow
 def test_a_check_that_hangs_or_breaks_is_a_finding_and_keeps_no_other():
     release = threading.Event()
 

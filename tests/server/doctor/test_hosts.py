@@ -63,6 +63,7 @@ def test_another_server_is_not_taken_for_us(trusted):
     assert seen_with(trusted, answer=proof_of("shop.example.com")).problem
 
 
+@pytest.mark.slow
 def test_a_host_that_is_not_there_is_named(monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as probed:
         port = probed.getsockname()[1]
