@@ -13,7 +13,6 @@ from tests.pricing.rows import make_code
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.walk
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_a_code_is_entered_removed_and_paid_with(street, visit, width):
     make_product(street, "Saucer", price="10.00")

@@ -17,7 +17,6 @@ pytestmark = pytest.mark.browser
 BOOK = bytes(range(256)) * 2048
 
 
-@pytest.mark.walk
 def test_a_shopper_buys_a_download_and_gets_it(street, visit):
     add_file(make_product(street, "Book", type="digital", max_downloads=2), "book.pdf", BOOK)
     shopper = visit()

@@ -26,7 +26,6 @@ def goods(street):
         make_variant(product, ("Blue", "Red", "Moss")[number], price=5 + number, stock_qty=number)
 
 
-@pytest.mark.walk
 @pytest.mark.parametrize("width", [WIDE, NARROW])
 def test_a_tick_filters_at_once_and_keeps_focus_and_drawer(goods, visit, width):
     shopper = visit(width)

@@ -103,7 +103,6 @@ def test_a_product_with_two_variants_and_pictures_takes_eight_clicks(street, vis
     assert clicks.count <= 8
 
 
-@pytest.mark.walk
 def test_a_refused_save_keeps_pictures_and_text_and_leaving_asks_first(street, visit):
     make_staff(street, role="manager")
     merchant = visit(NARROW)

@@ -16,7 +16,6 @@ def products(street):
     make_product(street, "Blanket")
 
 
-@pytest.mark.walk
 def test_suggestions_by_keyboard(products, visit):
     page = visit().open("/")
     field = page.get_by_role("combobox", name="Search products")

@@ -11,7 +11,6 @@ from tests.webhooks.factories import delivering, listener, register, wait_until
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.walk
 def test_tests_a_webhook(street, visit, settings):
     settings.STAFF_SECOND_FACTOR = "none"
     make_staff(street, role="owner")
