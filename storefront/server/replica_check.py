@@ -20,7 +20,7 @@ ANSWER_SECONDS = 3.0
 
 
 class Look(NamedTuple):
-    """What is wrong with a replica, empty if nothing is; and whether no time heals it."""
+    """A replica with its problem, empty if it has none, and whether no time heals that."""
 
     name: str
     problem: str

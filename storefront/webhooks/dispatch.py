@@ -88,7 +88,7 @@ def _dispatch(shops: list[int], now: datetime) -> int:
     locked = _lock_feeds(shops)
     events = _number_events(locked)
     if events:
-        # Who hears of an event must read what it tells of.
+        # Who receives an event must read the change that caused it.
         positions.record(locked)
         own_topics = ", ".join(f"'{topic}'" for topic in OWN_TOPICS)
         _run(_DELIVER, {"now": connection.ops.adapt_datetimefield_value(now)}, events=events, own_topics=own_topics)

@@ -19,9 +19,11 @@ ROOT = Path(__file__).parents[2]
 # Two shops, each with a mug, a token and an app.
 SET_UP = """
 import json
+from storefront.server.readiness import collect_static_files
 from tests.catalogue.factories import make_product
 from tests.factories.apps import install
 from tests.shops.factories import make_shop, make_token
+collect_static_files()
 found = []
 for domain in ("localhost", "other.localhost"):
     shop = make_shop(domain, base_url=f"http://{domain}")

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 
 import pytest
 
+from tests.server.bouncers import pooled
 from tests.server.clusters import programs
 from tests.server.programs import free_port, storefront, wait_until
 from tests.server.replicated import Replicated, Web, replicated, server_in, web_process
@@ -341,3 +342,20 @@ def test_a_replica_that_is_away_stops_no_start(shop):
         before = web.reads()
         web.name(shop.shops[0])
         assert web.reads() == before + 1
+
+
+def test_behind_pgbouncer_it_holds_too(shop, tmp_path):
+    folders = [tmp_path / name for name in ("primary", "replica")]
+    for folder in folders:
+        folder.mkdir(mode=0o755)
+    script = ONE_WHO_WROTE.replace("SHOPS", repr(shop.shops)).replace("REPLICA", repr(shop.replica.url))
+    with pooled(shop.primary.url, folders[0]) as primary, pooled(shop.replica.url, folders[1]) as replica:
+        found = shop.shell(
+            script,
+            STOREFRONT_PGBOUNCER="1",
+            DATABASE_URL=primary,
+            DATABASE_DIRECT_URL=shop.primary.url,
+            DATABASE_REPLICA_URLS=replica,
+        )
+    new = "Written during the pause"
+    assert found == [200, 1, 1, 2, [new, 2], new]
