@@ -90,7 +90,7 @@ def name(shop):
     found = Client().get(f"/api/v1/products/{shop['mug']}", headers={"Authorization": f"Bearer {shop['token']}"})
     return found.json()["data"]["name"], reads._value.get()
 before, count = name(mine)
-with psycopg.connect(REPLICA, autocommit=True) as replica:
+with psycopg.connect(REPLICA_URL, autocommit=True) as replica:
     replica.execute("SELECT pg_wal_replay_pause()")
     wait_until(
         lambda: replica.execute("SELECT pg_get_wal_replay_pause_state()").fetchone() == ("paused",), what="the pause"
@@ -111,7 +111,7 @@ print(json.dumps([*found, name(mine)[0]]))
 
 
 def test_one_who_wrote_reads_on_the_primary_while_others_read_on_the_paused_replica(shop):
-    script = ONE_WHO_WROTE.replace("SHOPS", repr(shop.shops)).replace("REPLICA", repr(shop.replica.url))
+    script = ONE_WHO_WROTE.replace("SHOPS", repr(shop.shops)).replace("REPLICA_URL", repr(shop.replica.url))
     new = "Written during the pause"
     assert shop.shell(script) == [200, 1, 1, 2, [new, 2], new]
 
@@ -348,7 +348,7 @@ def test_behind_pgbouncer_it_holds_too(shop, tmp_path):
     folders = [tmp_path / name for name in ("primary", "replica")]
     for folder in folders:
         folder.mkdir(mode=0o755)
-    script = ONE_WHO_WROTE.replace("SHOPS", repr(shop.shops)).replace("REPLICA", repr(shop.replica.url))
+    script = ONE_WHO_WROTE.replace("SHOPS", repr(shop.shops)).replace("REPLICA_URL", repr(shop.replica.url))
     with pooled(shop.primary.url, folders[0]) as primary, pooled(shop.replica.url, folders[1]) as replica:
         found = shop.shell(
             script,

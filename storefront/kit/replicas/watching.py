@@ -142,9 +142,10 @@ class Watch:
         self.primary = Primary()
         self.replicas = [Replica(alias, self.primary) for alias in settings.REPLICAS]
         self.stopped = threading.Event()
+        servers: list[Primary | Replica] = [self.primary, *self.replicas]
         self.threads = [
             threading.Thread(target=self._run, args=[each, each.parameters()], name=NAME, daemon=True)
-            for each in (self.primary, *self.replicas)
+            for each in servers
         ]
         for thread in self.threads:
             thread.start()
