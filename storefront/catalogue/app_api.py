@@ -17,6 +17,7 @@ from storefront.kit.api.schemas import PathId, answers
 from storefront.kit.ids import as_id
 from storefront.kit.refusals import NotFound
 from storefront.shops.auth import app_scope
+from storefront.shops.replica_reads import from_replica
 from storefront.shops.request import Request, written_response
 from storefront.sync.answers import answer_run, deleted_of_app
 
@@ -33,6 +34,7 @@ ProductId = Annotated[PathId, Path(description="The product's id.", examples=[12
     response=answers({200: schemas.ProductsOfApp | schemas.ProductRunOfApp}, 422),
     summary="List products",
 )
+@from_replica
 def list_products_for_app(request: Request, asked: Query[schemas.AppProductQuery]) -> HttpResponse:
     """One page of the shop's products of any status, most recently changed first, without deleted products.
 
@@ -72,6 +74,7 @@ def list_products_for_app(request: Request, asked: Query[schemas.AppProductQuery
     response=answers({200: schemas.ProductOfApp, 304: None}, 404, 422),
     summary="Get a product",
 )
+@from_replica
 def get_product_for_app(request: Request, product_id: ProductId, asked: Query[schemas.AppSingleQuery]) -> HttpResponse:
     """A product of any status with its categories, variants, options and bundle items."""
     members = None if asked.fields is None else frozenset(asked.fields)

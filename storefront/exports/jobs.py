@@ -17,6 +17,7 @@ from storefront.exports.kinds import source_of
 from storefront.exports.models import Export
 from storefront.kit import clock
 from storefront.kit.queues import FILES
+from storefront.kit.replicas import reading
 from storefront.kit.storage import StorageUnavailable
 from storefront.sync import log as changes
 from storefront.sync.feed import Source, first_cursor
@@ -63,8 +64,10 @@ def _write_export(export: Export) -> None:
     source = source_of(export)
     # Taken before the first read, so that `next` continues with everything that is written from now on.
     following = replace(first_cursor(changes.horizon(export.shop), now), scanned=-1).encode(export.shop, source.name)
+    # Taken after it, so that the file has what `next` leaves out.
+    position = reading.current_position()
     with tempfile.TemporaryFile() as written:
-        rows = _write_lines(export, source, written, now)
+        rows = _write_lines(export, source, written, now, position)
         size = written.tell()
         written.seek(0)
         storage, name = export.file.storage, f"exports/{export.public_id}.jsonl.gz"
@@ -74,11 +77,11 @@ def _write_export(export: Export) -> None:
     _end(export, state=Export.State.DONE, file=name, rows=rows, size=size, next=following)
 
 
-def _write_lines(export: Export, source: Source, out: IO[bytes], now: datetime) -> int:
-    """Write a line for each record, compressed; returns how many."""
+def _write_lines(export: Export, source: Source, out: IO[bytes], now: datetime, position: int) -> int:
+    """Write a line for each record, compressed; returns how many. Replicas that have replayed the position help."""
     rows, beaten_at = 0, None
     with gzip.GzipFile(fileobj=out, mode="wb", compresslevel=3, mtime=0) as lines:
-        for texts in _batches(source, now):
+        for texts in _batches(source, now, position):
             lines.write("".join(f"{text}\n" for text in texts).encode())
             rows += len(texts)
             if beaten_at is None or clock.now() - beaten_at >= HEARTBEAT_EVERY:
@@ -88,11 +91,11 @@ def _write_lines(export: Export, source: Source, out: IO[bytes], now: datetime) 
     return rows
 
 
-def _batches(source: Source, now: datetime) -> Iterator[list[str]]:
+def _batches(source: Source, now: datetime, position: int) -> Iterator[list[str]]:
     """Yields the records of the whole list as JSON, in batches."""
     after, count = 0, BATCH_ROWS
     while count == BATCH_ROWS:
-        batch = source.scan(after, BATCH_ROWS, now)
+        batch, _ = reading.read(partial(source.scan, after, BATCH_ROWS, now), lambda: position)
         count = len(batch)
         yield [text for _, texts in batch for text in texts]
         after = batch[-1][0] if batch else 0

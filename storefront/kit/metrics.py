@@ -47,3 +47,22 @@ HEARD_AT = Gauge(
     ["process"],
     multiprocess_mode="livemin",
 )
+REPLICA_READS = Counter("storefront_replica_reads", "Reads that a replica answered, by replica.", ["replica"])
+PRIMARY_READS = Counter(
+    "storefront_replica_fallbacks",
+    "Reads that the primary answered instead of a replica: because all are left_out; because the shop's last change is "
+    "not announced yet (written), or no replica has replayed it (behind); or because a replica failed.",
+    ["reason"],
+)
+REPLICAS_WELL = Gauge(
+    "storefront_replicas_well",
+    "Web processes that read from the replica. Fewer than storefront_web_processes: it is late or away.",
+    ["replica"],
+    multiprocess_mode="livesum",
+)
+REPLICA_LAG = Gauge(
+    "storefront_replica_lag_seconds",
+    "How late the replica is, as far as the web process knows that finds it latest.",
+    ["replica"],
+    multiprocess_mode="livemax",
+)

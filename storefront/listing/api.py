@@ -12,6 +12,7 @@ from storefront.kit.refusals import NotFound
 from storefront.listing import queries, spelling
 from storefront.listing.copying import PublicProducts
 from storefront.shops.auth import scope
+from storefront.shops.replica_reads import from_replica
 from storefront.shops.request import Request
 from storefront.sync.answers import answer_run, deleted_beside
 
@@ -35,6 +36,7 @@ CategoryKey = Annotated[
     auth=scope("read_products"),
     summary="List products",
 )
+@from_replica
 def list_products(request: Request, asked: Query[schemas.ProductQuery]) -> HttpResponse:
     """One page of the shop's published products; with `after`, the next part of a copy of the list."""
     source = PublicProducts(request.shop, asked.members)
@@ -73,6 +75,7 @@ def list_products(request: Request, asked: Query[schemas.ProductQuery]) -> HttpR
     auth=scope("read_products"),
     summary="Get a product",
 )
+@from_replica
 def get_product(request: Request, id_or_slug: ProductKey, asked: Query[schemas.SingleQuery]) -> HttpResponse:
     """A published product with its categories, variants and options. If it was found by a slug that it had before, the
     header `Content-Location` is its present address."""
@@ -87,6 +90,7 @@ def get_product(request: Request, id_or_slug: ProductKey, asked: Query[schemas.S
     auth=scope("read_products"),
     summary="List categories",
 )
+@from_replica
 def list_categories(request: Request) -> HttpResponse:
     """All active categories of the shop as one flat list, in tree order, without those below an inactive one."""
     return _one(request, queries.categories_json(request.shop, now=request.now), "categories")
@@ -98,6 +102,7 @@ def list_categories(request: Request) -> HttpResponse:
     auth=scope("read_products"),
     summary="Get a category",
 )
+@from_replica
 def get_category(request: Request, id_or_slug: CategoryKey) -> HttpResponse:
     """An active category with its product count. One below an inactive category is not found. If it was found by a slug
     that it had before, the header `Content-Location` is its present address."""

@@ -19,6 +19,7 @@ from storefront.orders.both_apis import of_app, on_both
 from storefront.orders.copying import Orders
 from storefront.orders.models import Order
 from storefront.shops.auth import app_scope, scope
+from storefront.shops.replica_reads import from_replica
 from storefront.shops.request import Request, record_or_id, written_response
 from storefront.sync.answers import answer_run, deleted_beside, deleted_of_app
 
@@ -49,6 +50,7 @@ _post = partial(
     response=answers({200: schemas.OrderPage | schemas.OrderRun}, 422),
     summary="List orders",
 )
+@from_replica
 def list_orders(request: Request, asked: Query[schemas.OrderQuery]) -> HttpResponse:
     """One page of the shop's orders, newest first; with `after`, the next part of a copy of the list."""
     source = Orders(request.shop, asked.members)
@@ -65,6 +67,7 @@ def list_orders(request: Request, asked: Query[schemas.OrderQuery]) -> HttpRespo
     response=answers({200: schemas.OneOrder, 304: None}, 404, 422),
     summary="Get an order",
 )
+@from_replica
 def get_order(request: Request, order_id: OrderId, asked: Query[schemas.SingleOrderQuery]) -> HttpResponse:
     """An order with its lines, addresses, payments, fulfilments and refunds."""
     return record_response(request, {"data": read_record(request, order_id, asked.fields)})
@@ -76,6 +79,7 @@ def get_order(request: Request, order_id: OrderId, asked: Query[schemas.SingleOr
     response=answers({200: schemas.OrdersOfApp | schemas.OrderRunOfApp}, 422),
     summary="List orders",
 )
+@from_replica
 def list_orders_for_app(request: Request, asked: Query[schemas.OrderQuery]) -> HttpResponse:
     """One page of the shop's orders, newest first; with `after`, the next part of a copy of the list."""
     source = Orders(request.shop, asked.members)
@@ -93,6 +97,7 @@ def list_orders_for_app(request: Request, asked: Query[schemas.OrderQuery]) -> H
     response=answers({200: schemas.OrderOfApp, 304: None}, 404, 422),
     summary="Get an order",
 )
+@from_replica
 def get_order_for_app(request: Request, order_id: OrderId, asked: Query[schemas.SingleOrderQuery]) -> HttpResponse:
     """One order with its lines, addresses, payments, fulfilments and refunds."""
     return record_response(request, {"order": read_record(request, order_id, asked.fields)})

@@ -6,6 +6,7 @@
 import json
 from collections.abc import Iterable
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -21,6 +22,7 @@ from storefront.orders.models import Order
 from storefront.orders.sending import to_send_now
 from storefront.orders.sent_mails import with_failed_mail
 from storefront.shops.models import Shop
+from storefront.shops.replica_reads import figures as figures_of
 from storefront.shops.rights import Right
 from storefront.webhooks.queries import paused_webhooks
 
@@ -38,11 +40,14 @@ def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
         _warn_of_paused(request)
     if Right.SEE_FIGURES in rights:
         period = figures.chosen_period(shop, request.GET, now)
-        context |= {"period": period, "periods": figures.NAMES, "timezone": shop.timezone} | sales(shop, period)
+        context |= {"period": period, "periods": figures.NAMES, "timezone": shop.timezone} | figures_of(
+            shop, partial(sales, shop, period)
+        )
         context |= {"given_from": request.GET.get("from", ""), "given_to": request.GET.get("to", "")}
         context["may_see_products"] = Right.VIEW_PRODUCTS in rights
         context["best_sellers"] = [
-            row | {"total": format_money(row["total"], shop.currency)} for row in figures.best_sellers(shop, period)
+            row | {"total": format_money(row["total"], shop.currency)}
+            for row in figures_of(shop, partial(figures.best_sellers, shop, period))
         ]
     if Right.VIEW_ORDERS in rights:
         orders = reverse("admin:orders_order_changelist")

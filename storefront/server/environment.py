@@ -261,9 +261,11 @@ def pgbouncer() -> bool:
     return boolean("STOREFRONT_PGBOUNCER")
 
 
-def unpooled_postgresql(name: str) -> dict[str, Any]:
-    """Django's settings for the PostgreSQL URL in this variable, with the deadline for idle transactions."""
-    found = postgresql(name)
+def unpooled_postgresql(
+    name: str, changed_options: dict[str, Any] | None = None, *, url: str | None = None
+) -> dict[str, Any]:
+    """The same as `postgresql`, with the deadline for idle transactions."""
+    found = postgresql(name, changed_options, url=url)
     found["OPTIONS"] = bounded(found["OPTIONS"], **{IDLE: number("STOREFRONT_IDLE_TRANSACTION_SECONDS", 60)})
     return found
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from storefront.kit.queues import FILES, MAILS
-from storefront.server import environment, logs
+from storefront.server import environment, logs, replica_urls
 from storefront.server.admin_theme import UNFOLD as UNFOLD
 
 DATA_DIR = environment.data_dir()
@@ -15,6 +15,10 @@ DATABASES = {"default": environment.database(DATA_DIR)}
 POD = environment.pod(DATABASES["default"])
 # Behind PgBouncer: the database itself, for what must not be pooled (kit/direct.py).
 DATABASE_DIRECT = environment.direct_database()
+# Servers that take part in reading (kit/replicas/), by alias; whether a PgBouncer is in front of them.
+REPLICAS = replica_urls.replicas(DATABASES["default"])
+REPLICAS_POOLED = DATABASE_DIRECT is not None
+DATABASES |= REPLICAS
 # Seconds that a statement of a web process may take on PostgreSQL, and may wait for a lock; 0: no limit.
 STATEMENT_SECONDS = environment.number("STOREFRONT_STATEMENT_SECONDS", 30)
 LOCK_SECONDS = environment.number("STOREFRONT_LOCK_SECONDS", 10)
@@ -200,6 +204,8 @@ MIDDLEWARE = [
     "storefront.website.door.Door",
 ]
 
+if REPLICAS:
+    MIDDLEWARE.append("storefront.staff.replica_positions.StaffPositions")
 if TRACES:
     MIDDLEWARE.insert(2, "storefront.server.tracing.TracedRequests")
 

@@ -12,24 +12,25 @@ from typing import Any
 
 from django.conf import settings
 
-IDLE = "idle_in_transaction_session_timeout"
+IDLE, READ_ONLY = "idle_in_transaction_session_timeout", "default_transaction_read_only"
 
 
-def bounded(options: dict[str, Any], **seconds: int) -> dict[str, Any]:
-    """PostgreSQL connection options with these of the server's time-outs, such as `lock_timeout=10`; 0: none. What the
-    options set themselves stays."""
+def bounded(options: dict[str, Any], **given_settings: int | str) -> dict[str, Any]:
+    """PostgreSQL connection options with these of the server's settings: seconds of a time-out, such as
+    `lock_timeout=10`, where 0 is none, or a text. What the options set themselves stays."""
     given = options.get("options", "")
-    added = [f"-c {name}={value}s" for name, value in seconds.items() if name not in given]
+    values = {name: f"{value}s" if isinstance(value, int) else value for name, value in given_settings.items()}
+    added = [f"-c {name}={value}" for name, value in values.items() if name not in given]
     return options | {"options": " ".join([given, *added]).strip()}
 
 
 def bound_web_process() -> None:
     """Give the connections that this process opens from now on the deadlines of the settings."""
-    database = settings.DATABASES["default"]
-    # PgBouncer would refuse them; docs/deployment.md gives them to the role.
-    if database["ENGINE"].endswith("postgresql") and settings.DATABASE_DIRECT is None:
-        database["OPTIONS"] = bounded(
-            database["OPTIONS"],
-            statement_timeout=settings.STATEMENT_SECONDS,
-            lock_timeout=settings.LOCK_SECONDS,
-        )
+    for database in settings.DATABASES.values():
+        # PgBouncer would refuse them; docs/deployment.md gives them to the role.
+        if database["ENGINE"].endswith("postgresql") and settings.DATABASE_DIRECT is None:
+            database["OPTIONS"] = bounded(
+                database["OPTIONS"],
+                statement_timeout=settings.STATEMENT_SECONDS,
+                lock_timeout=settings.LOCK_SECONDS,
+            )

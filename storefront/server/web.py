@@ -125,6 +125,7 @@ def _run_web_process(listening: socket.socket, target: str, threads: int, on_rea
     two steps: it accepts no more connections, and DRAIN_SECONDS later it ends the open ones."""
     application = import_string(target)
     # Needs Django set up, which importing the application does.
+    from storefront.kit.replicas import watching
     from storefront.server import tracing
     from storefront.server.edge import listening as changes
     from storefront.server.gate.gate import Gate
@@ -134,6 +135,7 @@ def _run_web_process(listening: socket.socket, target: str, threads: int, on_rea
         Publisher(application).start()
     # From the start, so that a process that hears nothing is known before its first request.
     changes.start()
+    watching.start()
     tracing.start()
     loop, stopping = asyncio.new_event_loop(), WorkerSignal()
     gate = Gate(application, loop, threads=threads, body_seconds=settings.BODY_SECONDS, on_ready=on_ready)

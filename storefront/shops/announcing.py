@@ -13,9 +13,11 @@ import time
 
 import psycopg
 import structlog
+from django.conf import settings
 from django.db import connections
 
 from storefront.kit.direct import direct_copy
+from storefront.shops.position_sql import RECORD
 
 log = structlog.get_logger(__name__)
 
@@ -36,8 +38,9 @@ class Announcer(threading.Thread):
 
     def __init__(self) -> None:
         super().__init__(name="announcer", daemon=True)
-        # The time of the first announcement since the last statement, by channel and payload.
+        # The time of the first announcement since the last statement, by channel and payload; and what is being sent.
         self.waiting: dict[tuple[str, str], float] = {}
+        self.sending: dict[tuple[str, str], float] = {}
         self.condition = threading.Condition()
         # Set while nothing waits and nothing is being sent.
         self.idle = threading.Event()
@@ -87,14 +90,21 @@ class Announcer(threading.Thread):
         self.sent_at = time.monotonic()
         with self.condition:
             batch, self.waiting = self.waiting, {}
+            self.sending = batch
         current = [key for key, since in batch.items() if time.monotonic() - since < MAX_DELAY_SECONDS]
         columns = [[channel for channel, _ in current], [payload for _, payload in current]]
         try:
+            if settings.REPLICAS and (shops := sorted(int(text) for channel, text in current if channel == CHANNEL)):
+                # Before the notification: who reads because of it must read the change.
+                connection.execute(RECORD, [shops])
             connection.execute("SELECT pg_notify(c, p) FROM unnest(%s::text[], %s::text[]) AS sent (c, p)", columns)
         except BaseException:
             with self.condition:
                 self.waiting = self.waiting | batch
             raise
+        finally:
+            with self.condition:
+                self.sending = {}
         return True
 
 
@@ -122,6 +132,15 @@ def notify(channel: str, payload: str = "") -> None:
 def is_own(backend: int) -> bool:
     """Returns True if this process sent a notification that came from this server process."""
     return _announcer is not None and _announcer.backend == backend
+
+
+def is_waiting(shop_id: int) -> bool:
+    """Returns True if a change of the shop in this process is not announced yet."""
+    announcer, key = _announcer, (CHANNEL, str(shop_id))
+    if announcer is None:
+        return False
+    with announcer.condition:
+        return key in announcer.waiting or key in announcer.sending
 
 
 def flush(timeout: float = MAX_DELAY_SECONDS) -> bool:

@@ -5,9 +5,11 @@ a column's number depends on who looks at the list.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.admin.views.main import ORDER_VAR, SEARCH_VAR, ChangeList
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -18,6 +20,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from storefront.kit.ids import as_id
 from storefront.kit.refusals import Refusal
+from storefront.shops import replica_reads
 from storefront.shops.models import SavedView
 from storefront.shops.rights import Right
 from storefront.staff import saved_views
@@ -66,6 +69,10 @@ class WithSavedViews(ShopScopedAdmin):
         return [each for each in super().get_actions_list(request) if self.deed_of(each) not in beside]
 
     def changelist_view(self, request: Any, extra_context: Any = None) -> Any:
+        show = partial(self._list_view, request, extra_context)
+        return replica_reads.answer(request, show) if settings.REPLICAS and request.method == "GET" else show()
+
+    def _list_view(self, request: Any, extra_context: Any) -> Any:
         response = super().changelist_view(request, extra_context)
         context = getattr(response, "context_data", None) or {}
         if "cl" in context:

@@ -13,6 +13,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from storefront.kit.dialect import dialect
+from storefront.shops import positions
 from storefront.webhooks.topics import OWN_TOPICS
 
 # Shops in one transaction, and events of each shop in one call. Later calls dispatch the rest, so that a shop with
@@ -84,8 +85,11 @@ def shops_with_new_events(after: int = 0) -> list[int]:
 
 @transaction.atomic
 def _dispatch(shops: list[int], now: datetime) -> int:
-    events = _number_events(_lock_feeds(shops))
+    locked = _lock_feeds(shops)
+    events = _number_events(locked)
     if events:
+        # Who receives an event must read the change that caused it.
+        positions.record(locked)
         own_topics = ", ".join(f"'{topic}'" for topic in OWN_TOPICS)
         _run(_DELIVER, {"now": connection.ops.adapt_datetimefield_value(now)}, events=events, own_topics=own_topics)
     return len(events)

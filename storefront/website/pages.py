@@ -25,6 +25,7 @@ from storefront.listing.page import RELEVANCE
 from storefront.listing.queries import ProductFilters, ProductPage
 from storefront.shops.models import Shop
 from storefront.shops.places import SHOP, origin_of, secure_base
+from storefront.shops.replica_reads import page_from_replica
 from storefront.shops.request import Request
 from storefront.website import details, pictures, queries, search_engines
 from storefront.website.cards import ProductCard, product_cards
@@ -72,6 +73,7 @@ def posted_page(page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
 
 @require_safe
 @require_shop
+@page_from_replica
 def home(request: Request) -> HttpResponse:
     shop, now = request.shop, request.now
     featured = listing_queries.first_products(shop, ProductFilters(featured=True), count=9, now=now)
@@ -129,6 +131,7 @@ def category(request: Request, slug: str) -> HttpResponse:
 
 @require_safe
 @require_shop
+@page_from_replica
 def product(request: Request, slug: str) -> HttpResponse:
     record = listing_queries.product_record_of_page(request.shop, slug, now=request.now)
     if record is None:

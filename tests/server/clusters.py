@@ -64,6 +64,26 @@ class Cluster:
             )
         wait_until(self.answers, what="PostgreSQL", process=self.process, seconds=60)
 
+    def make_replica_of(self, primary: "Cluster") -> None:
+        """Start as a streaming replica of this server."""
+        source = f"host=127.0.0.1 port={primary.port} user={primary.user}"
+        command = [self.programs / "pg_basebackup", "--no-sync", "--checkpoint=fast", "--write-recovery-conf"]
+        command += ["--pgdata", self.directory / "data", "--dbname", source]
+        subprocess.run(command, **self._as_user, check=True, timeout=60)
+        self.start()
+
+    def execute(self, statement: str) -> list[tuple]:
+        with psycopg.connect(self.url, autocommit=True, connect_timeout=5) as connection:
+            cursor = connection.execute(statement)
+            return cursor.fetchall() if cursor.description else []
+
+    def send(self, number: int) -> None:
+        """Send a signal to all its processes, such as SIGSTOP, after which they only hang."""
+        assert self.process
+        for pid in [self.process.pid, *children(self.process.pid)]:
+            with suppress(ProcessLookupError):
+                os.kill(pid, number)
+
     def kill(self) -> None:
         """Kill all its processes with SIGKILL, without a clean shutdown."""
         if self.process is None:

@@ -13,7 +13,7 @@ from pathlib import Path
 STOREFRONT = str(Path(sys.executable).with_name("storefront"))
 # Seconds that a command may take: less than a test may, and enough on a machine that is busy with others.
 PATIENCE = 240
-OURS = ("STOREFRONT_", "DATABASE_URL", "SECRET_KEY", "EMAIL_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE")
+OURS = ("STOREFRONT_", "DATABASE_", "SECRET_KEY", "EMAIL_URL", "REDIS_URL", "DJANGO_SETTINGS_MODULE")
 
 
 def clean_environment(**given: str) -> dict[str, str]:

@@ -252,6 +252,39 @@ def test_pgbouncer_and_the_url_past_it_come_together(refusal, given, sentence):
     assert refusal(**given) == sentence
 
 
+PRIMARY = {"DATABASE_URL": "postgres://me@a/shop"}
+
+
+def test_replicas_are_read_only_and_given_up_soon(tmp_path):
+    urls = "postgres://me@b,c:5433/shop?sslmode=require, postgresql://me@d/shop"
+    found = settings(tmp_path, "DATABASES", "REPLICAS", **PRIMARY, DATABASE_REPLICA_URLS=urls)
+    first, second = found["REPLICAS"].values()
+    assert list(found["DATABASES"]) == ["default", "replica1", "replica2"]
+    assert (first["HOST"], first["OPTIONS"]["sslmode"], second["HOST"]) == ("b,c", "require", "d")
+    assert "-c default_transaction_read_only=on" in first["OPTIONS"]["options"]
+    assert first["OPTIONS"]["connect_timeout"] == 2
+    assert settings(tmp_path, "REPLICAS", **PRIMARY) == {"REPLICAS": {}}
+
+
+def test_replicas_behind_pgbouncer_get_no_start_parameters(tmp_path):
+    given = POOLED | DIRECT | {"DATABASE_REPLICA_URLS": "postgres://me@pool/replica"}
+    found = settings(tmp_path, "REPLICAS", "REPLICAS_POOLED", **given)
+    options = found["REPLICAS"]["replica1"]["OPTIONS"]
+    assert (options["options"], options["prepare_threshold"], found["REPLICAS_POOLED"]) == ("", None, True)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, "nothing, since DATABASE_URL is not a PostgreSQL database's: SQLite has no replicas"),
+        (PRIMARY, "URLs of other servers than that of DATABASE_URL, each once"),
+    ],
+)
+def test_replicas_are_other_servers_of_postgresql(refusal, given, expected):
+    sentence = refusal(**given, DATABASE_REPLICA_URLS="postgres://me:secret@a/shop")
+    assert sentence == f"DATABASE_REPLICA_URLS is not understood; expected {expected}."
+
+
 def test_files_are_in_the_data_directory_or_in_two_buckets(tmp_path):
     names = ("STORAGES", "MEDIA_URL")
     local = settings(tmp_path, *names)["STORAGES"]
@@ -277,8 +310,8 @@ def test_pictures_and_private_files_need_a_bucket_each(refusal, media, private, 
 
 
 def test_the_configuration_page_lists_every_variable_that_is_read():
-    source = (SERVER / "environment.py").read_text() + (SERVER / "settings.py").read_text()
-    read = set(re.findall(r'"(STOREFRONT_[A-Z0-9_]+|OTEL_[A-Z_]+|SECRET_KEY|[A-Z_]+_URL)"', source))
+    source = "".join((SERVER / f"{name}.py").read_text() for name in ("environment", "replica_urls", "settings"))
+    read = set(re.findall(r'"(STOREFRONT_[A-Z0-9_]+|OTEL_[A-Z_]+|SECRET_KEY|[A-Z_]+_URLS?)"', source))
     listed = set(re.findall(r"^\| `([A-Z0-9_]+)` \|", (ROOT / "docs/configuration.md").read_text(), re.MULTILINE))
     assert read == listed
 

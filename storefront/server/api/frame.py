@@ -15,10 +15,11 @@ from storefront.server.api.errors import MethodNotAllowed
 from storefront.server.api.ignored import HEADER, header_value, ignored_names, operation_of
 from storefront.server.api.versions import DEPRECATED, VERSION, VERSION_HEADER
 from storefront.server.edge.representation import MIN_GZIP_BYTES, accepts_gzip, compress
+from storefront.shops import idempotency, positions
 from storefront.shops.auth import app_scope
 from storefront.shops.request import Request
 
-APPS = "/api/apps/"
+APPS, CARTS = "/api/apps/", "/api/v1/cart"
 
 
 def is_api(request: HttpRequest) -> bool:
@@ -33,6 +34,7 @@ def answer(request: Request) -> HttpResponse:
         request.method = "GET"
     try:
         response = _add_headers(request, _count_unauthenticated(request, _dispatch(request)))
+        _record_write(request)
         _compress(request, response)
     except Exception as error:
         response = api.on_exception(request, error)
@@ -76,6 +78,13 @@ def _count_unauthenticated(request: Request, response: HttpResponse) -> HttpResp
         with suppress(Refusal):
             app_scope()(request)
     return response
+
+
+def _record_write(request: Request) -> None:
+    """After a caller's write, no replica shows the shop that has not replayed it. Replicas show no carts."""
+    is_write = request.method in idempotency.METHODS and hasattr(request, "caller")
+    if is_write and not request.path_info.startswith(CARTS):
+        positions.record_write(request.shop.pk)
 
 
 def _compress(request: Request, response: HttpResponse) -> None:

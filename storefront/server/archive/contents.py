@@ -59,6 +59,7 @@ LEFT_OUT = {
     "shops.ShopDomain": "further domains",
     "shops.StaffInvitation": "invitations",
     "shops.StaffMember": "staff, who are found again by email address",
+    "shops.WrittenPosition": "positions in the database's log",
     "stock_alerts.StockAlert": "alerts that shoppers wait for",
     "sync.Change": "positions of feeds",
     "sync.Log": "positions of feeds",

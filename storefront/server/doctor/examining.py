@@ -6,7 +6,7 @@ from functools import partial
 
 from django.db import DatabaseError, InterfaceError, connections
 
-from storefront.server.doctor import backups, clocks, databases, disks, hosts, mails, versions, workers
+from storefront.server.doctor import backups, clocks, databases, disks, hosts, mails, replicas, versions, workers
 from storefront.server.doctor.findings import Finding, State
 from storefront.server.doctor.running import run_all
 
@@ -25,6 +25,7 @@ def examine(*, mail_to: str | None, seconds: float = DEADLINE_SECONDS) -> list[F
     """The findings of all checks. A test mail is sent to `mail_to`."""
     checks = [
         Check("versions", versions.look),
+        Check("replicas", replicas.look, needs_database=True),
         Check("hosts", hosts.look, needs_database=True),
         Check("mail", partial(mails.look, mail_to=mail_to)),
         Check("worker", workers.look, needs_database=True),

@@ -222,7 +222,7 @@ class Edge:
             start(status, headers)
             return response
         response.close()
-        entry, own = _entry(response, headers, mark, started)
+        entry, own = _entry(response, headers, mark, started - getattr(response, "read_seconds_ago", 0))
         key = (entry.shop, target)
         if credential and SCOPE in response.caller.scopes and entry.is_fresh(started):
             caller = CachedCaller(response.caller)

@@ -4,6 +4,7 @@ import threading
 import time
 
 from storefront.kit import metrics
+from storefront.kit.replicas import watching
 from storefront.server.edge import listening
 from storefront.server.edge.edge import Edge
 
@@ -32,3 +33,6 @@ class Publisher(threading.Thread):
         for result, was, became in zip(("hit", "miss"), before, self.published, strict=True):
             metrics.EDGE_ANSWERS.labels(result).inc(became - was)
         metrics.LISTENERS.set(listening.is_connected())
+        for replica in watching.known():
+            metrics.REPLICAS_WELL.labels(replica.alias).set(not replica.trouble)
+            metrics.REPLICA_LAG.labels(replica.alias).set(replica.lag_seconds)

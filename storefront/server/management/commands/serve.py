@@ -12,6 +12,7 @@ from storefront.server.command import Command as Base
 from storefront.server.command import Failed
 from storefront.server.database_wait import wait_for_database
 from storefront.server.metrics import directory, serving
+from storefront.server.replica_check import require_own_replicas
 from storefront.server.worker import worker
 
 # Each thread of a web process keeps a database connection (`environment.database`).
@@ -53,6 +54,7 @@ class Command(Base):
         autodiscover()
         wait_for_database(connection)
         readiness.require_migrated_database()
+        require_own_replicas()
         readiness.require_buckets()
         readiness.raise_descriptor_limit()
         sealed.warn_of_unreadable()

@@ -4,6 +4,7 @@ from storefront.server import readiness, sealed
 from storefront.server.command import Command as Base
 from storefront.server.database_wait import wait_for_database
 from storefront.server.metrics import directory, serving
+from storefront.server.replica_check import require_own_replicas
 from storefront.server.worker import worker
 
 
@@ -13,6 +14,7 @@ class Command(Base):
     def handle(self, **_options) -> None:
         wait_for_database(connection)
         readiness.require_migrated_database()
+        require_own_replicas()
         readiness.require_buckets()
         sealed.warn_of_unreadable()
         readiness.restrict_data_permissions()
