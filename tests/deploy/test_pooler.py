@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from configparser import ConfigParser
 from pathlib import Path
 
 import psycopg
@@ -36,6 +37,11 @@ def cluster():
             yield cluster
         finally:
             cluster.kill()
+
+
+def ask(console: psycopg.Connection, command: str) -> psycopg.Cursor:
+    """Ask PgBouncer's console, which knows the simple protocol only."""
+    return psycopg.ClientCursor(console).execute(command)
 
 
 def test_web_processes_and_workers_log_in_and_only_web_has_time_outs(cluster):
@@ -73,6 +79,18 @@ def test_web_processes_and_workers_log_in_and_only_web_has_time_outs(cluster):
             "storefront": ("storefront", "0", "0", "1min"),
             "storefront_web": ("storefront_web", "30s", "10s", "1min"),
         }
+        with psycopg.connect(user="storefront", password=PASSWORD, **pooled | {"dbname": "pgbouncer"}) as console:
+            console.autocommit = True
+            used = {row[0]: row[1] for row in ask(console, "SHOW CONFIG")}
+            # What the operator watches (docs/operations.md).
+            names = [column.name for column in ask(console, "SHOW POOLS").description or ()]
+        stated = ConfigParser(interpolation=None)
+        stated.read(DEPLOY / "pgbouncer/pgbouncer.ini")
+        own = {"listen_port": str(port), "auth_file": used["auth_file"]}
+        assert used["auth_file"] != stated["pgbouncer"]["auth_file"]
+        expected = dict(stated["pgbouncer"]) | own
+        assert {name: used[name] for name in expected} == expected
+        assert {"cl_waiting", "maxwait"} <= set(names)
         with pytest.raises(psycopg.OperationalError, match=r"(?i)password|SASL"):
             psycopg.connect(user="storefront", password="wrong", **pooled)
     finally:
