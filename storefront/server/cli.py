@@ -28,6 +28,7 @@ GROUPS = {
         "customerdata",
         "exportshop",
         "importshop",
+        "deleteshop",
     ],
     "Apps": ["createapp", "installapp", "uninstallapp", "webhooks"],
     "Catalogue": ["importproducts", "undoimport", "exportproducts", "pictures"],
