@@ -40,9 +40,10 @@ def _box() -> list[str]:
 
 def _headers_once(cl: ChangeList) -> Iterator[dict[str, Any]]:
     """The headers of a list's columns, made once for each request."""
-    if not hasattr(cl, "headers_of_rows"):
-        cl.headers_of_rows = list(_headers_of(cl))
-    return iter(cl.headers_of_rows)
+    kept = vars(cl)
+    if "headers_of_rows" not in kept:
+        kept["headers_of_rows"] = list(_headers_of(cl))
+    return iter(kept["headers_of_rows"])
 
 
 def _label_once(value: Any, empty: str, colours: Any) -> str:

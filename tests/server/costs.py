@@ -10,7 +10,7 @@ MOST = 2.5
 # Seconds from which a measurement counts; below, noise is part of it.
 MEASURABLE = 0.004
 # Runs of which the least counts. Before a call fails, the size is doubled, the runs are more, and all is tried again.
-RUNS = (1, 3, 5, 5, 5) + (5, 7, 7, 7, 7)
+RUNS = (1, 3, 5, 5, 5, 5, 7, 7, 7, 7)
 
 # Calls the parser with an input of this size, made before, so that making it is not measured.
 Prepared = Callable[[], object]
@@ -49,8 +49,8 @@ def growth(
 @cache
 def keep_memory() -> list[object]:
     """Keeps about 100 MB of memory for small objects with this process, by an object in each of its arenas. Where the
-    machine is virtual and busy, a page that is used for the first time costs many times as much as what is written there,
-    and a large input needs more of them."""
+    machine is virtual and busy, a page that is used for the first time costs many times as much as what is written
+    there, and a large input needs more of them."""
     return [bytearray(8) for _ in range(1_500_000)][::1_000]
 
 

@@ -31,7 +31,7 @@ class Ending:
     @classmethod
     def of_transaction(cls, shop: Shop) -> "Ending":
         """The running transaction."""
-        return cls(shop, dialect.transaction_id(), tuple(hook for _, hook, _ in connection.run_on_commit))
+        return cls(shop, dialect.transaction_id(), tuple(each[1] for each in connection.run_on_commit))
 
     def is_committed(self) -> bool | None:
         """Whether the shop is there, asked on a new connection; None if that cannot be found out in
