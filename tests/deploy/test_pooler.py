@@ -44,6 +44,19 @@ def ask(console: psycopg.Connection, command: str) -> psycopg.Cursor:
     return psycopg.ClientCursor(console).execute(command)
 
 
+def check_console(console: psycopg.Connection, port: int) -> None:
+    """The settings of the example are used, but for the port and the passwords; and there is what operators watch."""
+    console.autocommit = True
+    used = {row[0]: row[1] for row in ask(console, "SHOW CONFIG")}
+    names = [column.name for column in ask(console, "SHOW POOLS").description or ()]
+    assert {"cl_waiting", "maxwait"} <= set(names)
+    stated = ConfigParser(interpolation=None)
+    stated.read(DEPLOY / "pgbouncer/pgbouncer.ini")
+    assert used["auth_file"] != stated["pgbouncer"]["auth_file"]
+    expected = dict(stated["pgbouncer"]) | {"listen_port": str(port), "auth_file": used["auth_file"]}
+    assert {name: used[name] for name in expected} == expected
+
+
 def test_web_processes_and_workers_log_in_and_only_web_has_time_outs(cluster):
     with psycopg.connect(cluster.url, autocommit=True) as connection:
         # As the image of PostgreSQL makes them.
@@ -80,17 +93,7 @@ def test_web_processes_and_workers_log_in_and_only_web_has_time_outs(cluster):
             "storefront_web": ("storefront_web", "30s", "10s", "1min"),
         }
         with psycopg.connect(user="storefront", password=PASSWORD, **pooled | {"dbname": "pgbouncer"}) as console:
-            console.autocommit = True
-            used = {row[0]: row[1] for row in ask(console, "SHOW CONFIG")}
-            # What the operator watches (docs/operations.md).
-            names = [column.name for column in ask(console, "SHOW POOLS").description or ()]
-        stated = ConfigParser(interpolation=None)
-        stated.read(DEPLOY / "pgbouncer/pgbouncer.ini")
-        own = {"listen_port": str(port), "auth_file": used["auth_file"]}
-        assert used["auth_file"] != stated["pgbouncer"]["auth_file"]
-        expected = dict(stated["pgbouncer"]) | own
-        assert {name: used[name] for name in expected} == expected
-        assert {"cl_waiting", "maxwait"} <= set(names)
+            check_console(console, port)
         with pytest.raises(psycopg.OperationalError, match=r"(?i)password|SASL"):
             psycopg.connect(user="storefront", password="wrong", **pooled)
     finally:
