@@ -16,6 +16,7 @@ ACTIONS: dict[str, str] = {
     "shop.closed": "Shop's doors closed, or given a new password",
     "shop.suspended": "Shop closed by the operator",
     "shop.resumed": "Shop opened again by the operator",
+    "shop.deleted": "Shop deleted by the operator",
     "quotas.updated": "Shop's quotas changed by the operator",
     "domain.created": "Further domain of the shop asked for",
     "domain.confirmed": "Further domain of the shop confirmed by the operator",

@@ -13,6 +13,7 @@ from storefront.catalogue import events, tree
 from storefront.catalogue.inventory.ledger import Kind as StockKind
 from storefront.catalogue.inventory.ledger import stock_changes
 from storefront.catalogue.parsing import InvalidValue
+from storefront.kit.refused_rows import refused
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.baselines import Baselines
 from storefront.product_files.cleared import Headers
@@ -88,7 +89,7 @@ class ImportRun:
             if self.journal:
                 self.journal.clear()
             if len(batch) == 1:
-                self.fail([Problem(batch[0].line, "", _reason(error), key=str(batch[0].keys))])
+                self.fail([_refusal(batch[0], error)])
             for parsed in batch if len(batch) > 1 else ():
                 self.import_batch([parsed])
 
@@ -328,7 +329,8 @@ class ImportRun:
             self.report_size += len(str(entry))
 
 
-def _reason(error: Exception) -> str:
+def _refusal(parsed: ParsedProduct, error: DataError | IntegrityError | InvalidValue) -> Problem:
     if isinstance(error, InvalidValue):
-        return str(error)
-    return f"the database refused the row ({' '.join(str(error).split())[:200]})"
+        return Problem(parsed.line, "", str(error), key=str(parsed.keys))
+    found = refused(error)
+    return Problem(parsed.line, found.field, f"cannot be stored: expected {found.expected}", key=str(parsed.keys))

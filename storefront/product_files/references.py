@@ -1,6 +1,10 @@
 """Rows that imported products refer to by name: categories by path, brands, vendors, shipping origins, tax classes.
 
 Missing rows are created. Callers hold the lock of the shop's tree, so that two imports never create the same row twice.
+
+In one import, a name stays that of the row that it was found for, also if somebody renames that row meanwhile: a later
+batch makes no second brand of the old name. Only if there is a row of that name again, it is that one, and what was
+removed is made again.
 """
 
 from datetime import datetime
@@ -22,13 +26,20 @@ class References:
 
     def __init__(self, shop: Shop) -> None:
         self.shop = shop
-        self.clear()
-
-    def clear(self) -> None:
-        """Clear the cache: after a rollback, the rows created in that transaction are gone."""
         self._ids: dict[str, dict[str, int]] = {name: {} for name in NAMED}
         self._paths: dict[Names, int] = {}
         self._slugs: set[str] = set()
+        # The rows of the last `resolve`, whose transaction may be rolled back. SQLite gives their ids again then.
+        self._newest: list[tuple[str, int]] = []
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget the rows of a transaction that was rolled back, and read all others again."""
+        for kind, id in self._newest:
+            known: dict[Any, int] = self._paths if kind == "category" else self._ids[kind]
+            for name in [name for name, row in known.items() if row == id]:
+                del known[name]
+        self._newest, self._is_stale = [], bool(self._paths or any(self._ids.values()))
         # The rows that were created since `take_created`, as (kind, id, name).
         self._created: list[tuple[str, int, str]] = []
         self.words = NewWords(self.shop)
@@ -41,6 +52,7 @@ class References:
     def resolve(self, products: list[ParsedProduct], now: datetime) -> None:
         """Create the missing rows that these products refer to, and renumber the tree."""
         missing, unknown = self.look_up(products)
+        before = len(self._created)
         for path in missing.values():
             self._create_path(path, now)
         if missing:
@@ -49,18 +61,20 @@ class References:
             rows = MODELS[kind].objects.bulk_create(MODELS[kind](shop=self.shop, name=name) for name in wanted.values())
             self._ids[kind].update(zip(wanted, (row.pk for row in rows), strict=True))
             self._created += [(kind, row.pk, row.name) for row in rows]
+        self._newest = [(kind, id) for kind, id, _ in self._created[before:]]
 
     def look_up(self, products: list[ParsedProduct]) -> tuple[dict[Names, CategoryPath], dict[str, dict[str, str]]]:
         """Read the existing rows of each kind if these products refer to a name that is not cached yet. Returns the
         paths that the shop does not have, and the names by kind and without case."""
         missing, unknown = self._missing_paths(products), self._unknown_names(products)
-        if not missing and not unknown:
+        if not missing and not unknown and not self._is_stale:
             return missing, unknown
-        if missing:
+        if missing or self._is_stale:
             self._read_categories()
-        for kind in unknown:
+        for kind in NAMED if self._is_stale else unknown:
             rows = MODELS[kind].objects.filter(shop=self.shop).values_list("name", "pk")
-            self._ids[kind] = {name.casefold(): pk for name, pk in rows}
+            self._ids[kind] = _still_there(self._ids[kind], {name.casefold(): pk for name, pk in rows})
+        self._is_stale = False
         # Reads all names again, since a cached one can have been removed since.
         return self._missing_paths(products), self._unknown_names(products)
 
@@ -93,7 +107,8 @@ class References:
         categories = Category.objects.filter(shop=self.shop).order_by("lft", "id")
         rows = list(categories.values_list("id", "parent_id", "name", "slug"))
         parents = {id: (parent, name.casefold()) for id, parent, name, _ in rows}
-        self._paths, self._slugs = {}, {slug for *_, slug in rows}
+        found: dict[Names, int] = {}
+        self._slugs = {slug for *_, slug in rows}
         for id in parents:
             names: list[str] = []
             node = id
@@ -101,7 +116,8 @@ class References:
                 node, name = parents[node]
                 names.append(name)
             # The first of siblings with the same name is used.
-            self._paths.setdefault(tuple(reversed(names)), id)
+            found.setdefault(tuple(reversed(names)), id)
+        self._paths = _still_there(self._paths, found, set(parents))
 
     def _create_path(self, path: CategoryPath, now: datetime) -> None:
         """Create every category of the path that does not exist."""
@@ -125,3 +141,10 @@ class References:
         numbered = (f"{together}-{number}" for number in count(2))
         candidates = chain(filter(None, [stated, own, together]), numbered)
         return next(slug for slug in candidates if slug not in self._slugs)
+
+
+def _still_there(known: dict[Any, int], found: dict[Any, int], ids: set[int] | None = None) -> dict[Any, int]:
+    """The rows that were found, and earlier names of those that exist. `ids` are all existing ones, if `found` lacks
+    some."""
+    existing = set(found.values()) if ids is None else ids
+    return {name: id for name, id in known.items() if id in existing} | found

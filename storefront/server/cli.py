@@ -9,9 +9,10 @@ from textwrap import fill, indent
 import django
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line, get_commands, load_command_class
-from django.db import DatabaseError, InterfaceError
+from django.db import DatabaseError, DataError, IntegrityError, InterfaceError
 
 from storefront.kit.refusals import Refusal
+from storefront.kit.refused_rows import refused
 from storefront.server.metrics import directory
 
 GROUPS = {
@@ -27,6 +28,7 @@ GROUPS = {
         "customerdata",
         "exportshop",
         "importshop",
+        "deleteshop",
     ],
     "Apps": ["createapp", "installapp", "uninstallapp", "webhooks"],
     "Catalogue": ["importproducts", "undoimport", "exportproducts", "pictures"],
@@ -118,6 +120,8 @@ def error_sentences(error: Exception) -> list[str]:
     """The error in sentences for people: one for each refused field, or a single one."""
     if isinstance(error, Refusal) and error.errors:
         return [f"--{field.replace('_', '-')}: {text}" for field, texts in error.errors.items() for text in texts]
+    if isinstance(error, DataError | IntegrityError):
+        return [f"The database refused a row: {refused(error)}. Use --traceback to see where."]
     if isinstance(error, DatabaseError | InterfaceError):
         return [database_sentence(error)]
     if type(error).__module__.startswith("storefront.") or isinstance(error, ImproperlyConfigured):

@@ -21,6 +21,9 @@ SECRETS = [
     (re.compile(r"(signature=)[^&\s\"']+"), r"\1…"),
     (re.compile(r"(?i)(bearer )[^\s\"']+"), r"\1…"),
     (re.compile(r"(://[^:/@\s]*:)[^@/\s]+@"), r"\1…@"),
+    # What PostgreSQL adds to an error: values of rows, which are of persons. Ends where a traceback goes on.
+    (re.compile(r"(?s)(\n[\s|]*(?:DETAIL|CONTEXT):  ).*?(?=\n[\s|]*\n[\s|]*(?:The above|During)|\Z)"), r"\1…"),
+    (re.compile(r'((?:invalid input [^:\n]*|out of range): )".*?"'), r'\1"…"'),
 ]
 _ORDER = re.compile(r"(/orders/[0-9a-f]{8})-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _DOWNLOAD = re.compile(r"(/downloads/[0-9-]{0,60})[^/]*")

@@ -25,7 +25,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.text import capfirst
-from unfold.admin import ModelAdmin
 from unfold.dataclasses import UnfoldAction
 from unfold.paginator import InfinitePaginator
 
@@ -35,6 +34,7 @@ from storefront.shops.rights import Right
 from storefront.staff import held_forms
 from storefront.staff.admin_audit import AuditedAdmin
 from storefront.staff.admin_forms import offered_lookups, possible_id, possible_ids
+from storefront.staff.admin_lists import WithQuickRows
 from storefront.staff.admin_parts import ON_CHOSEN, ON_LIST, ON_ROW, OWN_PAGE, Deed, Moves, deeds_of
 from storefront.staff.admin_scope import ScopedToShop, bind
 from storefront.staff.form_rows import mend_rows
@@ -51,7 +51,7 @@ class NoSuchFilter(Refusal):
     message = NO_SUCH_FILTER
 
 
-class ShopScopedAdmin(ScopedToShop, AuditedAdmin, ModelAdmin):
+class ShopScopedAdmin(ScopedToShop, AuditedAdmin, WithQuickRows):
     """Admin of a model whose rows belong to a shop."""
 
     # Query parameters that its lists accept besides those of their filters.

@@ -52,7 +52,7 @@ def test_brackets_of_expressions_match():
     for place, expression in expressions():
         for opening, closing in ("()", "[]", "{}"):
             assert expression.count(opening) == expression.count(closing), place
-        assert re.search("storefront_|up", expression), place
+        assert re.search("storefront_|up|pgbouncer_", expression), place
 
 
 def test_the_example_reads_both_ports():

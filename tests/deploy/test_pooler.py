@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from configparser import ConfigParser
 from pathlib import Path
 
 import psycopg
@@ -36,6 +37,24 @@ def cluster():
             yield cluster
         finally:
             cluster.kill()
+
+
+def ask(console: psycopg.Connection, command: str) -> psycopg.Cursor:
+    """Ask PgBouncer's console, which knows the simple protocol only."""
+    return psycopg.ClientCursor(console).execute(command)
+
+
+def check_console(console: psycopg.Connection, port: int) -> None:
+    """The settings of the example are used, but for the port and the passwords; and there is what operators watch."""
+    console.autocommit = True
+    used = {row[0]: row[1] for row in ask(console, "SHOW CONFIG")}
+    names = [column.name for column in ask(console, "SHOW POOLS").description or ()]
+    assert {"cl_waiting", "maxwait"} <= set(names)
+    stated = ConfigParser(interpolation=None)
+    stated.read(DEPLOY / "pgbouncer/pgbouncer.ini")
+    assert used["auth_file"] != stated["pgbouncer"]["auth_file"]
+    expected = dict(stated["pgbouncer"]) | {"listen_port": str(port), "auth_file": used["auth_file"]}
+    assert {name: used[name] for name in expected} == expected
 
 
 def test_web_processes_and_workers_log_in_and_only_web_has_time_outs(cluster):
@@ -73,6 +92,8 @@ def test_web_processes_and_workers_log_in_and_only_web_has_time_outs(cluster):
             "storefront": ("storefront", "0", "0", "1min"),
             "storefront_web": ("storefront_web", "30s", "10s", "1min"),
         }
+        with psycopg.connect(user="storefront", password=PASSWORD, **pooled | {"dbname": "pgbouncer"}) as console:
+            check_console(console, port)
         with pytest.raises(psycopg.OperationalError, match=r"(?i)password|SASL"):
             psycopg.connect(user="storefront", password="wrong", **pooled)
     finally:

@@ -1,6 +1,7 @@
-"""What somebody removes or renames while an import runs is made again, not left out."""
+"""What somebody removes while an import runs is made again; what is renamed stays what the file's name means."""
 
 import pytest
+from django.db import connection
 
 from storefront.catalogue.models import Brand, Category, Product
 from storefront.product_files import read_ahead
@@ -51,6 +52,31 @@ def test_a_category_and_a_brand(shop, other_shop, tmp_path, monkeypatch, change,
     report = imported(shop, as_lines(*ROWS), tmp_path, update=update, progress=written)
     assert (report.created, report.updated, report.problems) == ((0, 4, []) if update else (4, 0, []))
     found = named(shop)
-    assert (found["cup-2"], found["cup-3"]) == (("Acme", ["Cups"]), ("Zeta", ["Bowls"]))
-    assert found["cup-0"] == (("Ajax", ["Mugs"]) if change is rename else (None, []))
+    renamed = ("Ajax", ["Mugs"])
+    assert found["cup-2"] == (renamed if change is rename else ("Acme", ["Cups"]))
+    assert found["cup-3"] == ("Zeta", ["Bowls"])
+    assert found["cup-0"] == (renamed if change is rename else (None, []))
+    assert Brand.objects.filter(shop=shop).count() == Category.objects.filter(shop=shop).count() == 2
     assert not Brand.objects.filter(shop=other_shop).exists()
+
+
+def test_a_renamed_brand_stays_the_same_after_a_batch_that_was_rolled_back(shop, tmp_path):
+    """Its second product is refused by the database, and takes the brand and category of its batch along at first."""
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE UNIQUE INDEX surprise ON catalogue_product (barcode)")
+    rows = [*ROWS[:2], {**cup(4, "Zeta", "Bowls"), "barcode": "1"}, {**cup(5, "Acme", "Cups"), "barcode": "1"}, ROWS[2]]
+    report = imported(shop, as_lines(*rows), tmp_path, progress=after_batch(1, lambda: rename(shop)))
+    assert (report.created, report.failed) == (4, 1)
+    found = named(shop)
+    assert (found["cup-2"], found["cup-4"]) == (("Ajax", ["Mugs"]), ("Zeta", ["Bowls"]))
+    assert Brand.objects.filter(shop=shop).count() == Category.objects.filter(shop=shop).count() == 2
+
+
+def test_another_brand_of_the_old_name_gets_the_later_products(shop, tmp_path):
+    def change() -> None:
+        rename(shop)
+        Brand.objects.create(shop=shop, name="ACME")
+
+    imported(shop, as_lines(*ROWS), tmp_path, progress=after_batch(1, change))
+    found = named(shop)
+    assert (found["cup-0"][0], found["cup-2"]) == ("Ajax", ("ACME", ["Mugs"]))

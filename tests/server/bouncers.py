@@ -36,7 +36,7 @@ def pooled(url: str, directory: Path, **given: str | int) -> Iterator[str]:
         "default_pool_size": 6,
         # Each transaction on another connection, if there are several: the worst case for what outlasts one.
         "server_round_robin": 1,
-        # As deploy/pgbouncer.ini has it.
+        # As deploy/pgbouncer/pgbouncer.ini has it.
         "server_login_retry": 1,
         **given,
     }

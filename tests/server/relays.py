@@ -13,12 +13,19 @@ CHUNK = 64 * 1024
 
 class Relay:
     """`answer` may answer what a caller sends instead of the server; the connection then ends. Without an answer, it is
-    passed on. `at` is the port where the relay listens; 0 for any."""
+    passed on. If `cut` returns "before" for it, the connection ends without that; if "after", once the server has
+    answered, which the caller does not see. `at` is the port where the relay listens; 0 for any."""
 
     def __init__(
-        self, host: str, port: int, *, at: int = 0, answer: Callable[[bytes], bytes] = lambda _chunk: b""
+        self,
+        host: str,
+        port: int,
+        *,
+        at: int = 0,
+        answer: Callable[[bytes], bytes] = lambda _chunk: b"",
+        cut: Callable[[bytes], str] = lambda _chunk: "",
     ) -> None:
-        self.target, self.answer = (host, port), answer
+        self.target, self.answer, self.cut = (host, port), answer, cut
         self.listener = socket.create_server(("127.0.0.1", at))
         self.port = self.listener.getsockname()[1]
         self.is_open = threading.Event()
@@ -61,7 +68,13 @@ class Relay:
                         if key.fileobj is caller and (answer := self.answer(chunk)):
                             caller.sendall(answer)
                             return
+                        cut = self.cut(chunk) if key.fileobj is caller else ""
+                        if cut == "before":
+                            return
                         key.data.sendall(chunk)
+                        if cut:
+                            server.recv(CHUNK)
+                            return
 
 
 @contextmanager

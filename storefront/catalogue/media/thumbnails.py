@@ -133,5 +133,14 @@ def make(name: str) -> None:
         thumbnailer.save_thumbnail(small)
 
 
+def delete(name: str) -> None:
+    """Delete all thumbnails of a stored picture."""
+    thumbnailer = _thumbnailer(name)
+    if source := thumbnailer.get_source_cache():
+        for thumbnail in source.thumbnails.all():
+            thumbnailer.thumbnail_storage.delete(thumbnail.name)
+        source.delete()
+
+
 def _thumbnailer(name: str) -> Thumbnailer:
     return get_thumbnailer(default_storage, relative_name=name)

@@ -16,6 +16,7 @@ from django.db.models import AutoField, BigAutoField, F, QuerySet
 from django.db.utils import IntegrityError
 
 from storefront.kit.dialect import IS_POSTGRESQL
+from storefront.kit.refused_rows import refused
 from storefront.server.archive import rows, target
 from storefront.server.archive.dialect import dialect
 from storefront.server.archive.tables import (
@@ -58,7 +59,7 @@ def copy_database(url: str, shop: Shop | None, progress: Callable[[str], None]) 
         return Copied(Shop.objects.using(target.ALIAS).count(), sum(map(bool, copied)), sum(copied))
     except IntegrityError as error:
         # A foreign key that is added again: its row is not there.
-        raise Failed(f"The source has a row that leads nowhere; nothing was copied: {error}") from None
+        raise Failed(f"The source has a row that leads nowhere; nothing was copied: {refused(error)}.") from None
     finally:
         other.close()
 

@@ -58,6 +58,7 @@ def export_shop(shop: Shop, path: Path, progress: Callable[[str], None], now: da
             migrations=form.migrations(),
             domain=shop.domain,
             name=shop.name,
+            media_url=_media_url(shop),
             made_at=now.isoformat(),
             tables=tables,
             files=files,
@@ -114,7 +115,7 @@ def _rows(table: Table, shop: Shop, files: _Files) -> Iterator[dict[str, Any]]:
     stored = {f.attname: storage_of(f) for f in fields if isinstance(f, FileField)}
     if label in NAMES_OF_FILES:
         stored[NAMES_OF_FILES[label]] = "pictures"
-    own = (media_url(shop, "x") or "x")[:-1]
+    own = _media_url(shop)
     drafts = set(archived_rows(OrderDraft, shop).values_list("pk", flat=True))
     for row in archived_rows(table, shop).values(*columns(table)).iterator(BATCH_ROWS):
         row |= dict.fromkeys(lost)
@@ -129,6 +130,11 @@ def _rows(table: Table, shop: Shop, files: _Files) -> Iterator[dict[str, Any]]:
             if row[column]:
                 files[storage, str(row[column])] = None
         yield row
+
+
+def _media_url(shop: Shop) -> str:
+    """What the URLs of the shop's pictures begin with."""
+    return (media_url(shop, "x") or "x")[:-1]
 
 
 def storage_of(field: FileField) -> str:

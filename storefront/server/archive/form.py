@@ -49,6 +49,8 @@ class Manifest(BaseModel):
     migrations: dict[str, str]
     domain: str
     name: str
+    # Begins the URLs of its pictures.
+    media_url: str
     made_at: str
     tables: dict[str, Part]
     files: Part

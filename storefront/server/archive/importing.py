@@ -3,8 +3,8 @@ original (`contents.py`).
 
 What must never happen: a row or file of another shop that changes; half a copy; a copy that is taken for the original
 by a token, a provider or a buyer. So the archive is checked as a whole, files are stored under names that are free, and
-all rows are inserted in one transaction. Triggers run, and build the totals of the copy; other writers of SQLite wait
-meanwhile, those of PostgreSQL do not.
+all rows are inserted in one transaction, whose outcome is asked for if its end is not seen (`ending.py`). Triggers run,
+and build the totals of the copy; other writers of SQLite wait meanwhile, those of PostgreSQL do not.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -24,12 +24,15 @@ from django.db.utils import DataError, IntegrityError
 from storefront.catalogue.models import StockAdjustment
 from storefront.kit.bulk_insert import BulkTable, allocate_ids, bulk_write_pragmas
 from storefront.kit.deviations import Deviation
+from storefront.kit.refused_rows import refused
 from storefront.listing.reindexing import reindex
 from storefront.payments.models import OrderDraft
 from storefront.payments.placing import end_draft
 from storefront.server.archive import form
+from storefront.server.archive.addresses import Addresses
 from storefront.server.archive.contents import archived_tables
 from storefront.server.archive.copying import require_migrated
+from storefront.server.archive.ending import Ending
 from storefront.server.archive.exporting import storage_named
 from storefront.server.archive.identities import Identities, Unknown, loose_references
 from storefront.server.archive.reading import Archive
@@ -45,6 +48,7 @@ from storefront.staff.doors import close_doors
 
 # Columns of the shop that a copy does not take over.
 _OWN = ("id", "domain", "name", "base_url", "created_at", "updated_at", "door_password", "delivery_tax_class_id")
+_UNFIT = "The archive has a row that cannot be stored; nothing was changed"
 # What values of another type or size raise on their way to the database.
 _OF_VALUES = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
 
@@ -71,7 +75,8 @@ def import_shop(
         progress("checking")
         ids = archive.check()
         removed = _removed_rows(archive, ids)
-        with _stored_files(archive, progress) as names, _refusals(), bulk_write_pragmas(), transaction.atomic():
+        with _stored_files(archive, progress) as stored, _refusals(), bulk_write_pragmas(), transaction.atomic():
+            names = stored.names
             (row,) = _one(archive.rows(Shop))
             shop = create_shop(
                 domain=domain,
@@ -85,7 +90,9 @@ def import_shop(
                 is_demo=row["is_demo"],
                 now=now,
             )
-            rewriting = Rewriting(Identities(shop.pk, ids, removed), shop, names)
+            pictures = {old: new for (storage, old), new in names.items() if storage == "pictures"}
+            addresses = Addresses(archive.manifest.media_url, row["base_url"], shop, pictures)
+            rewriting = Rewriting(Identities(shop.pk, ids, removed), shop, names, addresses)
             rows = 1 + _insert_rows(archive, rewriting, progress)
             _take_over(shop, rewriting.row(Shop, row))
             _end_drafts(shop, now)
@@ -95,6 +102,7 @@ def import_shop(
             imported = Imported(shop, close_doors(shop=shop, now=now), rows, len(names), archive.manifest)
             imported.staff_to_invite = _join_staff(shop, archive.manifest.staff)
             imported.deviations = list(deviations(shop))
+            stored.ending = Ending.of_transaction(shop)
     return imported
 
 
@@ -110,9 +118,11 @@ def _refusals() -> Iterator[None]:
     """Turns what the database refuses into a sentence."""
     try:
         yield
-    except (DataError, IntegrityError, ValidationError, Unknown, *_OF_VALUES) as error:
+    except (DataError, IntegrityError) as error:
+        raise Failed(f"{_UNFIT}: {refused(error)}.") from None
+    except (ValidationError, Unknown, *_OF_VALUES) as error:
         reason = " ".join(str(getattr(error, "messages", error)).split())
-        raise Failed(f"The archive has a row that cannot be stored; nothing was changed: {reason}") from error
+        raise Failed(f"{_UNFIT}: {reason}") from error
 
 
 def _removed_rows(archive: Archive, ids: Any) -> dict[str, set[int]]:
@@ -129,20 +139,42 @@ def _removed_rows(archive: Archive, ids: Any) -> dict[str, set[int]]:
     return found
 
 
+@dataclass
+class _Stored:
+    """The new name of each file, by storage and old name; and the transaction, once all of its rows are written."""
+
+    names: dict[tuple[str, str], str] = field(default_factory=dict)
+    ending: Ending | None = None
+
+
 @contextmanager
-def _stored_files(archive: Archive, progress: Callable[[str], None]) -> Iterator[dict[tuple[str, str], str]]:
-    """Stores the files under free names; the new name of each, by storage and old name. Deletes them if the block
-    fails."""
+def _stored_files(archive: Archive, progress: Callable[[str], None]) -> Iterator[_Stored]:
+    """Stores the files under free names, and deletes them if the block fails: not before it is known that no row refers
+    to them. If the block fails though its rows are there, ends as if it had not."""
     progress("files")
-    names: dict[tuple[str, str], str] = {}
+    stored = _Stored()
     try:
         for file in archive.files():
-            names[file.storage, file.name] = _store(archive, file)
-        yield names
-    except BaseException:
-        for (storage, _), stored in names.items():
-            storage_named(storage).delete(stored)
+            stored.names[file.storage, file.name] = _store(archive, file)
+        yield stored
+    except BaseException as error:
+        is_there = stored.ending.is_committed() if stored.ending else False
+        if is_there is None:
+            raise Failed(_unknown(stored, archive)) from error
+        if is_there and stored.ending:
+            stored.ending.run_hooks()
+            return
+        for (storage, _), name in stored.names.items():
+            storage_named(storage).delete(name)
         raise
+
+
+def _unknown(stored: _Stored, archive: Archive) -> str:
+    return (
+        "The connection to the database was lost at the end of the import, so it is not known whether the copy is"
+        f" there. The {len(stored.names)} files of {archive.path} that were stored for it are kept, since it may need"
+        " them. Import again under the same domain: that is refused if the copy is there."
+    )
 
 
 def _store(archive: Archive, file: form.File) -> str:

@@ -53,3 +53,17 @@ def send(rows: QuerySet, copy: Any) -> None:
     with connection.cursor() as cursor, cursor.copy(f"COPY ({statement}) TO STDOUT", parameters) as blocks:
         for block in blocks:
             copy.write(block)
+
+
+def transaction_id() -> str:
+    """The number of the running transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_current_xact_id()::text")
+        return cursor.fetchone()[0]
+
+
+def has_ended(transaction_id: str) -> bool:
+    """Returns False while the transaction runs. Raises DatabaseError for a number that is unknown."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_xact_status(%s::xid8) IN ('committed', 'aborted')", [transaction_id])
+        return bool(cursor.fetchone()[0])

@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import FileField, JSONField, UUIDField
 
 from storefront.catalogue.records import media_url
+from storefront.server.archive.addresses import ADDRESSED, TRANSLATED, Addresses
 from storefront.server.archive.contents import (
     JSON_REFERENCES,
     OWN_PICTURE,
@@ -21,10 +22,10 @@ from storefront.shops.models import Shop
 
 
 class Rewriting:
-    """`names` has the new name of each file, by storage and old name."""
+    """`names` has the new name of each file, by storage and old name; `addresses` rewrites those of pictures."""
 
-    def __init__(self, ids: Identities, shop: Shop, names: Mapping[tuple[str, str], str]) -> None:
-        self.ids, self.shop, self._names = ids, shop, names
+    def __init__(self, ids: Identities, shop: Shop, names: Mapping[tuple[str, str], str], addresses: Addresses) -> None:
+        self.ids, self.shop, self._names, self._addresses = ids, shop, names, addresses
 
     def row(self, table: Table, row: dict[str, Any]) -> dict[str, Any]:
         """The row of the copy. Raises Unknown and ValidationError, which name the column."""
@@ -88,6 +89,10 @@ class Rewriting:
 
     def _change(self, label: str, row: dict[str, Any], found: dict[str, Any]) -> None:
         """What depends on several columns, or on a text."""
+        for column in ADDRESSED.get(label, ()):
+            found[column] = self._addresses.rewritten(found[column]) if found[column] else found[column]
+        for column in TRANSLATED.get(label, ()):
+            found[column] = self._translated(found[column])
         if label in NAMES_OF_FILES:
             column = NAMES_OF_FILES[label]
             found[column] = self._file("pictures", row[column])
@@ -97,3 +102,8 @@ class Rewriting:
             found["reference"] = str(self.ids.of_row("gift_cards.GiftCard", card))
         elif label == "payments.OrderDraft" and row["sale"].get("redemption"):
             found["sale"] = row["sale"] | {"redemption": str(self.ids.uuid(row["sale"]["redemption"]))}
+
+    def _translated(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: self._translated(each) for key, each in value.items()}
+        return self._addresses.rewritten(value) if isinstance(value, str) else value

@@ -50,3 +50,13 @@ def send(rows: QuerySet, copy: Any) -> None:
         while found := cursor.fetchmany(_ROWS):
             for row in found:
                 copy.write_row(row)
+
+
+def transaction_id() -> str:
+    """SQLite has no numbers of transactions."""
+    return ""
+
+
+def has_ended(_transaction_id: str) -> bool:
+    """Returns True: a transaction of SQLite ends with its connection."""
+    return True

@@ -7,7 +7,8 @@ import pytest
 from django.core import mail
 from django.core.files.storage import default_storage
 
-from storefront.catalogue.models import Media
+from storefront.catalogue.models import Category, Media, Product
+from storefront.content.models import MenuLink, Page
 from storefront.gift_cards.jobs import queue_due_cards
 from storefront.gift_cards.models import GiftCard
 from storefront.kit import clock
@@ -152,6 +153,37 @@ def test_its_files_are_its_own(shop, copied):
     assert default_storage.exists(first.file.name)
     line = copy.orders.order_by("pk").first().lines.exclude(image=None).first()
     assert line.image == f"https://copy.example.com/media/{second.file.name}"
+
+
+def test_texts_and_links_lead_to_its_own_files(shop, other_shop, copied):
+    """As a whole and exactly: neither files of others nor longer names, and not those of another host."""
+    fill(shop)
+    old = Media.objects.filter(shop=shop).exclude(file="").get().file.name
+    own, there = f"/media/{old}", f"{shop.base_url}/media/{old}"
+    kept = (
+        f'<img src="/media/{old}.webp"><img src="https://other.example/media/{old}"><img src="/x/media/{old}">'
+        '<a href="/media/products/another.png">x</a>'
+    )
+    text = f'<img src="{own}" srcset="{there} 1x,{own}?w=2 2x"><a href={own}>{there}</a>{kept}'
+    mug = shop.products.get(name="Mug")
+    translations = {"de": {"description": text}}
+    Product.objects.filter(pk=mug.pk).update(description=text, short_description=text, translations=translations)
+    Category.objects.filter(shop=shop, name="Cups").update(description=text)
+    Page.objects.filter(shop=shop, kind="terms").update(body=text)
+    MenuLink.objects.filter(shop=shop).update(link=own)
+    copy, _said = copied()
+    new = Media.objects.filter(shop=copy).exclude(file="").get().file.name
+    assert new != old
+    mine, here = f"/media/{new}", f"{copy.base_url}/media/{new}"
+    expected = f'<img src="{mine}" srcset="{here} 1x,{mine}?w=2 2x"><a href={mine}>{here}</a>{kept}'
+    found = copy.products.get(name="Mug")
+    assert (found.description, found.short_description) == (expected, expected)
+    assert found.translations == {"de": {"description": expected}}
+    assert Category.objects.get(shop=copy, name="Cups").description == expected
+    assert Page.objects.get(shop=copy, kind="terms").body == expected
+    assert MenuLink.objects.get(shop=copy).link == mine
+    mug.refresh_from_db()
+    assert mug.description == text
 
 
 def test_its_orders_can_be_worked_on(shop, copied):

@@ -1,8 +1,9 @@
 """Each table is known as a shop's or the deployment's, as archived or left out, and so is each column with ids."""
 
 import pytest
-from django.db.models import BigIntegerField, BinaryField, FileField, JSONField, UUIDField
+from django.db.models import BigIntegerField, BinaryField, FileField, JSONField, TextField, UUIDField
 
+from storefront.server.archive.addresses import ADDRESSED
 from storefront.server.archive.contents import JSON_REFERENCES, LEFT_OUT, PLAIN, REFERENCES, archived_tables
 from storefront.server.archive.exporting import NAMES_OF_FILES
 from storefront.server.archive.reading import FOLDERS
@@ -45,6 +46,32 @@ def test_no_column_with_an_id_is_forgotten(label):
             assert not field.unique or isinstance(field, UUIDField) or is_domain, field
         if isinstance(field, FileField) and isinstance(field.upload_to, str):
             assert field.upload_to.split("/")[0] in FOLDERS["pictures"] | FOLDERS["private"], field
+
+
+def test_no_html_text_is_forgotten():
+    """All other texts are plain, so addresses in them lead nowhere."""
+    plain = {
+        ("catalogue.Category", "meta_description"),
+        ("catalogue.Product", "meta_description"),
+        ("content.Looks", "footer_text"),
+        ("content.MailText", "closing"),
+        ("content.MailText", "opening"),
+        ("customers.Customer", "note"),
+        ("gift_cards.GiftCard", "message"),
+        ("orders.Order", "cancel_reason"),
+        ("orders.Order", "note"),
+        ("orders.Order", "shopper_note"),
+        ("orders.OrderMail", "text"),
+        ("orders.OrderNote", "text"),
+        ("payments.Refund", "reason"),
+        ("shops.Shop", "manual_payment_instructions"),
+    }
+    fields = {label: table._meta.concrete_fields for label, table in ARCHIVED.items()}
+    texts = {(label, field.attname) for label, each in fields.items() for field in each if type(field) is TextField}
+    texts = {each for each in texts if not each[0].startswith("documents.")}
+    named = {(label, column) for label, columns in ADDRESSED.items() for column in columns}
+    assert texts - plain <= named
+    assert named <= {(label, field.attname) for label, each in fields.items() for field in each}
 
 
 @pytest.mark.slow
