@@ -212,5 +212,5 @@ def _change(table: str, change: Callable[[Any], bool]) -> bool:
 
 def _bounds(text: str) -> tuple[datetime | None, datetime | None]:
     found = _BOUNDS.search(text)
-    begin, end = (each and datetime.fromisoformat(each) for each in (found.groups() if found else (None, None)))
+    begin, end = (datetime.fromisoformat(text) if text else None for text in (found.groups() if found else ("", "")))
     return begin, end

@@ -20,6 +20,7 @@ from tests.factories.apps import install
 UNGUARDED = {
     "shops.AuditEntry": "stays when its shop goes",
     "sync.Change": "is appended while a shop is deleted, and goes by its age",
+    "webhooks.Attempt": "is written while its delivery is locked, and goes by its age",
     "catalogue.TextChange": "the next count deletes it",
     "catalogue.ListingTotal": "a sum that nobody reads",
     "catalogue.StockAdjustment": "its product's trigger deletes it",
