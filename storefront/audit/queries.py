@@ -13,6 +13,8 @@ from storefront.shops.models import Shop
 from storefront.shops.request import Caller
 
 ENTRIES = ByTime("shops_auditentry", "at", "month")
+# Younger partitions are not looked at: most entries are kept for much longer.
+MIN_ENTRY_AGE = timedelta(days=62)
 # By object type: the scope that a caller needs to see an entry's details. Types that are not listed need none.
 NEEDS = {
     "product": "read_products",
@@ -97,7 +99,7 @@ def delete_old_entries(*, now: datetime, limit: int) -> int:
         cursor.execute(f"SELECT EXISTS (SELECT 1 FROM {partition} WHERE keep_until >= {today})", [now.date()])  # noqa: S608
         return bool(cursor.fetchone()[0])
 
-    dropped = ENTRIES.drop_ended(now=now, age=timedelta(), keeps=keeps)
+    dropped = ENTRIES.drop_ended(now=now, age=MIN_ENTRY_AGE, keeps=keeps)
     over: list[int] = []
     for table in ENTRIES.undivided():
         with connection.cursor() as cursor:

@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import structlog
-from django.db import IntegrityError, OperationalError, connection, transaction
+from django.db import IntegrityError, OperationalError, ProgrammingError, connection, transaction
 
 from storefront.kit.dialect import IS_POSTGRESQL
 
@@ -105,9 +105,13 @@ class ByTime:
         return ids[:limit]
 
     def has_unfitting(self) -> bool:
-        """Returns True if `table_default` has rows."""
+        """Returns True if `table_default` has rows for which there should have been a partition: not those that are
+        older than all, as an imported shop brings them."""
+        first = next((each.begin for each in self.partitions() if each.begin), None)
+        if first is None:
+            return False
         with connection.cursor() as cursor:
-            cursor.execute(f"SELECT EXISTS (SELECT 1 FROM {self.default})")
+            cursor.execute(f"SELECT EXISTS (SELECT 1 FROM {self.default} WHERE {self.column} >= %s)", [first])
             return bool(cursor.fetchone()[0])
 
     def add_missing(self, *, now: datetime) -> int:
@@ -167,8 +171,13 @@ class ByTime:
         dropped = 0
         for partition in ended:
             if partition.end and partition.end <= end:
-                first(partition)
-                dropped += self._drop(partition, keeps)
+                try:
+                    first(partition)
+                    dropped += self._drop(partition, keeps)
+                except ProgrammingError:
+                    # Another process has dropped it meanwhile.
+                    if partition in self.partitions():
+                        raise
         return dropped
 
     def _drop(self, partition: Partition, keeps: Kept) -> bool:

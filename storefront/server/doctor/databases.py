@@ -32,7 +32,7 @@ def look() -> Iterator[Finding]:
     problems = run_checks(tags=[Tags.database], databases=[connection.alias])
     for problem in problems:
         yield Finding(CHECK, State.MISSING, str(problem.msg), str(problem.hint or ""))
-    unfitting = [each.default for each in DIVIDED if IS_POSTGRESQL and each.has_unfitting()]
+    unfitting = [each.default for each in DIVIDED if each.has_unfitting()]
     if unfitting:
         yield Finding(
             CHECK, State.WARNING, f"Rows have no partition of their time: {', '.join(unfitting)}.", NO_PARTITION
