@@ -176,11 +176,15 @@ class Writers:
         self.number += 1
 
     def event(self) -> None:
+        from django.db import transaction
+
         from storefront.kit import clock
         from storefront.webhooks.actions import record_event
 
-        # No webhook has this topic, so orders do not send it as their part of the worker's.
-        record_event(shop=self.way.shop, topic="customer.updated", data={"id": 1}, now=clock.now())
+        # Rolled back, or each order would dispatch these events as its part of the worker's.
+        with transaction.atomic():
+            record_event(shop=self.way.shop, topic="order.placed", data={"id": 1}, now=clock.now())
+            transaction.set_rollback(True)
         time.sleep(PAUSE_SECONDS)
 
     @contextmanager
