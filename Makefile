@@ -59,6 +59,7 @@ check: $(READY) ## Run every static check: style, types, import order, migration
 bench: $(READY) ## Measure speed and memory, up to a million products, and webhooks: QUICK=1 in three minutes, WRITE=1 into docs/performance.md, ANEW=1 with new databases, DROP=1 removes them.
 	@$(BIN)/python -m benchmarks.run $(if $(QUICK),--quick) $(if $(ANEW),--anew) $(if $(WRITE),--write) $(if $(DROP),--drop)
 	@$(if $(DROP)$(QUICK),:,$(BIN)/python -m benchmarks.deliveries)
+	@$(if $(DROP)$(QUICK),:,$(BIN)/python -m benchmarks.partitions)
 	@$(if $(DROP),:,$(BIN)/python -m benchmarks.order_cost $(if $(QUICK),--quick) $(if $(or $(WRITE),$(if $(QUICK),,1)),--write))
 
 recall: $(READY) ## Measure how many products a search finds whose words are typed in another way: FILES=... a folder of product files.

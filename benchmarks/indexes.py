@@ -2,7 +2,12 @@
 
 from typing import Any
 
-COUNT = "SELECT count(*) FROM pg_indexes WHERE schemaname = 'public'"
+# Indexes of partitions count once, with the partition that is the pattern of the others, `..._default`.
+COUNT = """
+    SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+    WHERE c.relnamespace = 'public'::regnamespace
+        AND (c.relkind = 'r' AND NOT c.relispartition OR c.relispartition AND c.relname LIKE '%\\_default')
+"""
 # An index repeats another if that one begins with the same columns and holds the same rows. Django also makes a second
 # index for LIKE on each unique text, with other operators: it counts as one too, since no text that is unique here is
 # searched by its beginning.

@@ -1,14 +1,20 @@
 """Reads the audit log for the App API, and deletes entries whose time is over."""
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
+from django.db import connection
+
 from storefront.kit.clock import timestamp
+from storefront.kit.time_partitions import ByTime
 from storefront.shops.audit_models import AuditEntry
 from storefront.shops.models import Shop
 from storefront.shops.request import Caller
 
+ENTRIES = ByTime("shops_auditentry", "at", "month")
+# Younger partitions are not looked at: most entries are kept for much longer.
+MIN_ENTRY_AGE = timedelta(days=62)
 # By object type: the scope that a caller needs to see an entry's details. Types that are not listed need none.
 NEEDS = {
     "product": "read_products",
@@ -84,9 +90,25 @@ def _withheld_for(entry: AuditEntry, caller: Caller) -> str | None:
 
 
 def delete_old_entries(*, now: datetime, limit: int) -> int:
-    """Delete at most `limit` entries whose last day has passed; returns the number."""
-    over = AuditEntry.objects.filter(keep_until__lt=now.date()).order_by("keep_until", "pk")
-    return AuditEntry.objects.filter(pk__in=list(over.values_list("pk", flat=True)[:limit])).delete()[0]
+    """Delete at most `limit` entries whose last day has passed, and partitions with only such entries; returns the
+    number."""
+
+    def keeps(cursor: Any, partition: str) -> bool:
+        # By the database's clock, too, as its trigger allows to delete a row.
+        today = "least(%s, (now() AT TIME ZONE 'UTC')::date)"
+        cursor.execute(f"SELECT EXISTS (SELECT 1 FROM {partition} WHERE keep_until >= {today})", [now.date()])  # noqa: S608
+        return bool(cursor.fetchone()[0])
+
+    dropped = ENTRIES.drop_ended(now=now, age=MIN_ENTRY_AGE, keeps=keeps)
+    over: list[int] = []
+    for table in ENTRIES.undivided():
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"SELECT id FROM {table} WHERE keep_until < %s ORDER BY keep_until, id LIMIT %s",  # noqa: S608
+                [connection.ops.adapt_datefield_value(now.date()), limit],
+            )
+            over += [pk for (pk,) in cursor.fetchall()]
+    return dropped + AuditEntry.objects.filter(pk__in=over[:limit]).delete()[0]
 
 
 def _public_values(values: dict[str, Any] | None) -> dict[str, Any] | None:

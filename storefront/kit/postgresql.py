@@ -72,7 +72,7 @@ def existing_triggers(connection: Any) -> dict[str, str]:
             " AND prorettype IN ('trigger'::regtype, 'void'::regtype)"
             " AND prolang = (SELECT oid FROM pg_language WHERE lanname = 'plpgsql')"
             " UNION ALL SELECT 'trigger ' || tgname, pg_get_triggerdef(oid, true) FROM pg_trigger"
-            " WHERE NOT tgisinternal AND tgenabled <> 'D'"
+            " WHERE NOT tgisinternal AND tgenabled <> 'D' AND tgparentid = 0"
         )
         return dict(cursor.fetchall())
 

@@ -10,11 +10,13 @@ from django.db import connection
 from django.db.models import F
 
 from storefront.kit.sql import fetch
+from storefront.kit.time_partitions import ByTime
 from storefront.shops.models import Shop
 from storefront.sync.cursors import RETENTION
 from storefront.sync.dialect import dialect
 from storefront.sync.models import Change, Log
 
+CHANGES = ByTime("sync_change", "at", "week")
 # Changes that one answer reads at most. Many of them can be of one object, which is shown once.
 MAX_CHANGES = 1000
 
@@ -147,8 +149,7 @@ def begin_generation(*, shop: Shop) -> None:
 
 
 def delete_old_changes(*, now: datetime, limit: int) -> int:
-    """Delete changes that no cursor can still be before. Returns how many."""
-    # The first rows are the oldest.
-    first = Change.objects.order_by("pk").values_list("pk", "at")[:limit]
-    old = [pk for pk, at in first if at < now - RETENTION - timedelta(days=1)]
-    return Change.objects.filter(pk__in=old).delete()[0]
+    """Delete changes that no cursor can still be before. Returns how many rows and partitions."""
+    age = RETENTION + timedelta(days=1)
+    old = CHANGES.oldest(before=now - age, limit=limit)
+    return CHANGES.drop_ended(now=now, age=age) + Change.objects.filter(pk__in=old).delete()[0]

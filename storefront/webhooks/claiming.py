@@ -83,10 +83,12 @@ def claim(slots: Mapping[int, int], *, lease: str, now: datetime) -> list[Messag
     with transaction.atomic():
         ids = dialect.lease_due(slots, params)
     deliveries = Delivery.objects.filter(pk__in=ids).select_related("event").order_by("id")
-    messages, paused, undispatched, unsignable, secrets = [], [], [], [], SecretCache(now)
+    messages, paused, undispatched, unsignable, gone, secrets = [], [], [], [], [], SecretCache(now)
     for delivery in deliveries.prefetch_related("registration", "shop", "installation__app"):
         if delivery.registration_id and not (delivery.registration and delivery.registration.is_active):
             paused.append(delivery)
+        elif delivery.event_id and not delivery.event:
+            gone.append(delivery.pk)
         elif delivery.event and delivery.event.sequence is None:
             undispatched.append(delivery.pk)
         else:
@@ -97,6 +99,9 @@ def claim(slots: Mapping[int, int], *, lease: str, now: datetime) -> list[Messag
     if undispatched:
         # An uninstall creates a delivery with its event; the event has no sequence number until it is dispatched.
         release_leases(undispatched, lease=lease, now=now)
+    if gone:
+        # The event was too old, and was dropped while somebody replayed it.
+        _leased_by(gone, lease).update(status=Delivery.Status.CANCELLED, lease=None, due_at=now, ended_at=now)
     if paused:
         _hold_paused(paused, lease=lease, now=now)
     if unsignable:

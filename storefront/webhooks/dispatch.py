@@ -41,12 +41,13 @@ _NUMBER = """
         ), 9223372036854775807) AS last_id
         FROM webhooks_feed feed WHERE shop_id IN ({shops})
     ), numbered AS (
-        SELECT event.id,
+        SELECT event.id, event.created_at,
             bounds.last_sequence + row_number() OVER (PARTITION BY event.shop_id ORDER BY event.id) AS place
         FROM bounds JOIN webhooks_event event
         ON event.shop_id = bounds.shop_id AND event.sequence IS NULL AND event.id <= bounds.last_id
     )
-    UPDATE webhooks_event SET sequence = numbered.place FROM numbered WHERE webhooks_event.id = numbered.id
+    UPDATE webhooks_event SET sequence = numbered.place FROM numbered
+    WHERE webhooks_event.id = numbered.id AND webhooks_event.created_at = numbered.created_at
     RETURNING webhooks_event.id
 """
 _COUNT = """
@@ -65,7 +66,7 @@ _DELIVER = """
         ON registration.shop_id = event.shop_id AND registration.topic = event.topic
     WHERE event.id IN ({events}) AND event.topic NOT IN ({own_topics})
     ORDER BY event.id{keep}
-    ON CONFLICT (event_id, registration_id) DO NOTHING
+    ON CONFLICT DO NOTHING
 """
 
 

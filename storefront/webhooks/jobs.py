@@ -5,15 +5,23 @@ from datetime import datetime, timedelta
 import structlog
 from django.conf import settings
 from django.core.mail import EmailMessage
+from django.db import connection
 from django.template.loader import render_to_string
 from django_tasks import task
 
 from storefront.kit.queues import MAILS
+from storefront.kit.time_partitions import ByTime, Partition
 from storefront.shops import mail
 from storefront.shops.places import page_address
-from storefront.webhooks.models import Delivery, Event, Registration
+from storefront.webhooks.models import Attempt, Delivery, Event, Registration
 
 log = structlog.get_logger(__name__)
+
+EVENTS = ByTime("webhooks_event", "created_at", "month")
+DELIVERIES = ByTime("webhooks_delivery", "created_at", "month")
+ATTEMPTS = ByTime("webhooks_attempt", "started_at", "month")
+# Rows of other partitions that are deleted with those that they belong to, in one statement.
+BATCH_ROWS = 1000
 
 
 @task(queue_name=MAILS)
@@ -41,18 +49,48 @@ def pause_mail(registration: Registration) -> EmailMessage:
 
 
 def delete_old_deliveries(*, now: datetime, limit: int) -> int:
-    """Delete up to `limit` deliveries older than EVENT_DAYS, with their attempts. Returns how many rows."""
-    return _delete_oldest(Delivery, now, limit)
+    """Delete up to `limit` deliveries older than EVENT_DAYS, with their attempts, and partitions of such. Returns how
+    many rows and partitions."""
+    dropped = ATTEMPTS.drop_ended(now=now, age=_age())
+    dropped += DELIVERIES.drop_ended(now=now, age=_age(), first=_delete_attempts_of)
+    return dropped + _delete_oldest(Delivery, DELIVERIES, now, limit)
 
 
 def delete_old_events(*, now: datetime, limit: int) -> int:
-    """Delete up to `limit` events older than EVENT_DAYS (R-HOOK-19). Sequence numbers continue after theirs. Returns
-    how many rows."""
-    return _delete_oldest(Event, now, limit)
+    """Delete up to `limit` events older than EVENT_DAYS (R-HOOK-19), and partitions of such. Sequence numbers continue
+    after theirs. Returns how many rows and partitions."""
+    dropped = EVENTS.drop_ended(now=now, age=_age(), first=_delete_deliveries_of)
+    return dropped + _delete_oldest(Event, EVENTS, now, limit)
 
 
-def _delete_oldest(model: type[Delivery] | type[Event], now: datetime, limit: int) -> int:
-    # Ids grow with time, so this needs no index on `created_at`.
-    oldest = model.objects.order_by("id").values_list("id", "created_at")[:limit]
-    old = [pk for pk, created_at in oldest if created_at < now - timedelta(days=settings.EVENT_DAYS)]
-    return model.objects.filter(pk__in=old).delete()[0]
+def _age() -> timedelta:
+    return timedelta(days=settings.EVENT_DAYS)
+
+
+def _delete_oldest(model: type[Delivery] | type[Event], rows: ByTime, now: datetime, limit: int) -> int:
+    return model.objects.filter(pk__in=rows.oldest(before=now - _age(), limit=limit)).delete()[0]
+
+
+def _delete_deliveries_of(events: Partition) -> None:
+    """Delete later deliveries of the partition's events, as of every deleted event: replays, above all."""
+    _delete_later(Delivery, "event_id", "created_at", events)
+
+
+def _delete_attempts_of(deliveries: Partition) -> None:
+    _delete_later(Attempt, "delivery_id", "started_at", deliveries)
+
+
+def _delete_later(model: type[Delivery] | type[Attempt], key: str, column: str, partition: Partition) -> None:
+    """Delete rows from after the partition's end whose key leads to a row of it."""
+    found = (
+        f"SELECT later.id FROM {model._meta.db_table} later WHERE later.{column} >= %s AND later.{key} BETWEEN"  # noqa: S608
+        f" (SELECT min(id) FROM {partition.name}) AND (SELECT max(id) FROM {partition.name})"
+        f" AND EXISTS (SELECT 1 FROM {partition.name} own WHERE own.id = later.{key}) LIMIT {BATCH_ROWS}"
+    )
+    while True:
+        with connection.cursor() as cursor:
+            cursor.execute(found, [partition.end])
+            ids = [pk for (pk,) in cursor.fetchall()]
+        if not ids:
+            break
+        model.objects.filter(pk__in=ids).delete()

@@ -45,10 +45,11 @@ def replay_delivery(*, shop: Shop, installation_id: int, delivery_id: int, now: 
     Raises NotFound, NotReplayable, NotRegistered, and Unauthenticated if the app was uninstalled.
     """
     lock_installation(shop=shop, installation_id=installation_id)
-    row = Delivery.objects.filter(shop=shop, installation=installation_id, pk=delivery_id).first()
+    own = Delivery.objects.filter(shop=shop, installation=installation_id).select_related("event")
+    row = own.filter(pk=delivery_id).first()
     if row is None:
         raise NotFound
-    if row.kind != Delivery.Kind.EVENT or row.event_id is None:
+    if row.kind != Delivery.Kind.EVENT or row.event_id is None or row.event is None:
         raise NotReplayable
     registration = Registration.objects.filter(shop=shop, installation=installation_id, topic=row.topic).first()
     if registration is None:

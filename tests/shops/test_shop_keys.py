@@ -20,6 +20,7 @@ from tests.factories.apps import install
 UNGUARDED = {
     "shops.AuditEntry": "stays when its shop goes",
     "sync.Change": "is appended while a shop is deleted, and goes by its age",
+    "webhooks.Attempt": "is written while its delivery is locked, and goes by its age",
     "catalogue.TextChange": "the next count deletes it",
     "catalogue.ListingTotal": "a sum that nobody reads",
     "catalogue.StockAdjustment": "its product's trigger deletes it",
@@ -70,7 +71,7 @@ def test_the_database_checks_what_the_models_say(db):
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT conrelid::regclass::text FROM pg_constraint"
-            " WHERE contype = 'f' AND confrelid = 'shops_shop'::regclass"
+            " WHERE contype = 'f' AND conparentid = 0 AND confrelid = 'shops_shop'::regclass"
         )
         checked = {table for (table,) in cursor.fetchall()}
     keys = [(model, _shop_key(model)) for model in SHOPS_MODELS]

@@ -145,8 +145,10 @@ def assert_expired(place: Place, after: str) -> None:
 @pytest.mark.rule("R-SYNC-9")
 def test_changes_are_deleted_when_no_cursor_needs_them(shop, cast):
     before = Change.objects.count()
-    assert log.delete_old_changes(now=clock.now() + 30 * DAY, limit=1000) == 0
-    assert log.delete_old_changes(now=clock.now() + 32 * DAY, limit=1000) == before
+    Change.objects.update(at=clock.now() - 30 * DAY)
+    assert log.delete_old_changes(now=clock.now(), limit=1000) == 0
+    Change.objects.update(at=clock.now() - 32 * DAY)
+    assert log.delete_old_changes(now=clock.now(), limit=1000) == before
     assert not Change.objects.exists()
 
 

@@ -77,6 +77,7 @@ def test_changes_are_read_by_their_index(shop, other_shop):
     with connection.execute_wrapper(explain):
         copy.step()
     (plan,) = plans
-    assert "change_in_order" in plan
+    # In a partition, the index has the name of its columns.
+    assert "change_in_order" in plan or "_shop_id_kind_xact_id_idx" in plan
     assert "Sort" not in plan
     assert "TEMP B-TREE" not in plan

@@ -44,7 +44,9 @@ class Database:
 
     def tables(self) -> list[str]:
         if self.url:
-            found = self.fetch("SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'")
+            found = self.fetch(
+                f"SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND {whole('tablename')}"
+            )
         else:
             found = self.fetch("SELECT name FROM sqlite_master WHERE type = 'table'")
         return sorted(row["name"] for row in found if not row["name"].startswith(INTERNAL))
@@ -55,7 +57,9 @@ class Database:
                 row["attname"]
                 for row in self.fetch(
                     "SELECT a.attname FROM pg_index i JOIN pg_attribute a ON a.attrelid = i.indrelid "
-                    f"AND a.attnum = ANY(i.indkey) WHERE i.indrelid = 'public.{table}'::regclass AND i.indisprimary"
+                    f"AND a.attnum = ANY(i.indkey) WHERE i.indrelid = 'public.{table}'::regclass AND i.indisprimary "
+                    # The key of a table that is divided by time ends with the time.
+                    "AND (a.attname = 'id' OR 'p' <> (SELECT relkind FROM pg_class WHERE oid = i.indrelid))"
                 )
             ]
         return [row["name"] for row in self.fetch(f"PRAGMA table_info({table})") if row["pk"]]
@@ -90,17 +94,25 @@ class Database:
             yield row["type"], row["name"], " ".join(row["sql"].split())
 
 
+def whole(name: str, *, pattern: bool = False) -> str:
+    """The condition that this table is not a partition, of which there are as many as the database is old, or the one
+    that is the pattern of the others."""
+    kept = f"{name} LIKE '%\\_default'" if pattern else "false"
+    return f"({name} NOT IN (SELECT relname FROM pg_class WHERE relispartition) OR {kept})"
+
+
 # Django names the constraint of a column that becomes unique, PostgreSQL that of one that is made so.
 NAME = "regexp_replace({}, '_[0-9a-f]{{8}}_uniq$', '_key')"
 POSTGRESQL_SCHEMA = (
     "SELECT table_name, column_name, data_type, character_maximum_length, is_nullable "
-    "FROM information_schema.columns WHERE table_schema = 'public'",
+    f"FROM information_schema.columns WHERE table_schema = 'public' AND {whole('table_name', pattern=True)}",
     # Without their conditions, which a restored dump writes in other words.
     f"SELECT conrelid::regclass::text, {NAME.format('conname')}, contype FROM pg_constraint"
-    " WHERE connamespace = 'public'::regnamespace",
+    f" WHERE connamespace = 'public'::regnamespace AND {whole('conrelid::regclass::text')}",
     f"SELECT tablename, {NAME.format('indexname')}, split_part(replace(indexdef, indexname, ''), ' WHERE ', 1)"
-    " FROM pg_indexes WHERE schemaname = 'public'",
-    "SELECT tgrelid::regclass::text, tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal",
+    f" FROM pg_indexes WHERE schemaname = 'public' AND {whole('tablename', pattern=True)}",
+    "SELECT tgrelid::regclass::text, tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal"
+    " AND tgparentid = 0",
     "SELECT p.proname, p.prosrc FROM pg_proc p WHERE p.pronamespace = 'public'::regnamespace "
     "AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')",
 )

@@ -39,8 +39,8 @@ def test_deletes_old_rows_and_the_sequence_continues(shop, settings):
 
 @pytest.mark.rule("R-HOOK-19")
 def test_the_retention_is_a_setting(shop, settings):
-    settings.EVENT_DAYS = 7
-    emit(shop, now=clock.now() - timedelta(days=8))
+    settings.EVENT_DAYS = 40
+    emit(shop, now=clock.now() - timedelta(days=45))
     dispatch(clock.now())
     sweep()
     assert not Event.objects.exists()

@@ -6,11 +6,13 @@ from django.db import connection
 
 from storefront.kit.dialect import IS_POSTGRESQL
 from storefront.server.doctor.findings import Finding, State
+from storefront.server.partitions import DIVIDED
 from storefront.server.readiness import count_pending_migrations
 
 CHECK = "database"
 # The oldest major version of PostgreSQL that is supported, in the form of `server_version_num`.
 MIN_POSTGRESQL = 150_000
+NO_PARTITION = "See that a worker runs and that the clock is right; the rows are deleted when they are old."
 
 
 def look() -> Iterator[Finding]:
@@ -30,6 +32,11 @@ def look() -> Iterator[Finding]:
     problems = run_checks(tags=[Tags.database], databases=[connection.alias])
     for problem in problems:
         yield Finding(CHECK, State.MISSING, str(problem.msg), str(problem.hint or ""))
+    unfitting = [each.default for each in DIVIDED if each.has_unfitting()]
+    if unfitting:
+        yield Finding(
+            CHECK, State.WARNING, f"Rows have no partition of their time: {', '.join(unfitting)}.", NO_PARTITION
+        )
     if not problems:
         yield Finding(CHECK, State.OK, f"{name} answers, and all migrations are applied.")
 

@@ -4,6 +4,7 @@ from typing import Any
 from django.core.management.commands import migrate
 from django.db import connections
 
+from storefront.kit import clock
 from storefront.kit.dialect import IS_POSTGRESQL
 from storefront.kit.direct import make_direct
 from storefront.pods import own
@@ -11,6 +12,7 @@ from storefront.server.baseline import adopt_database
 from storefront.server.database_wait import wait_for_database
 from storefront.server.migrating import only_migration
 from storefront.server.migration_state import Executor
+from storefront.server.partitions import add_partitions
 
 # Django's command has no other place to name it.
 migrate.MigrationExecutor = Executor  # type: ignore[attr-defined]
@@ -38,6 +40,7 @@ class Command(migrate.Command):
             super().handle(*args, **options)
             if IS_POSTGRESQL and not (options["plan"] or options["check_unapplied"]):
                 own.claim_ids(connection)
+                add_partitions(now=clock.now())
 
     def _say_waiting(self) -> None:
         self.stderr.write("Waiting for another process that is migrating this database.")
