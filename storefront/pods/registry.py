@@ -6,15 +6,16 @@ pages and commands say where it is done (`require_writable`).
 """
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
 
 from storefront.kit.dialect import IS_POSTGRESQL
 from storefront.kit.refusals import Refusal
 
 # The tables, each after those that its foreign keys lead to. All other tables without a shop are each pod's own.
 TABLES = ("shops_user", "shops_authenticator", "shops_passkey", "shops_recoverycode", "apps_app", "pods_registrybeat")
-# The trigger that refuses writes. A database with it has joined.
-REFUSING = "pods_registry_read"
+PUBLICATION = SUBSCRIPTION = "storefront_registry"
+# The trigger that refuses writes, and its error code. A database with it has joined.
+REFUSING, REFUSED = "pods_registry_read", "SF409"
 _HAS_JOINED = f"""
     SELECT EXISTS (SELECT FROM pg_trigger WHERE tgname = '{REFUSING}' AND tgrelid = to_regclass('{TABLES[0]}'))
 """  # noqa: S608, constants
@@ -31,8 +32,13 @@ class WrittenInPodZero(Refusal):
 
 def where() -> str:
     """The sentence that names the place at which the registry is written."""
-    at = f": {settings.REGISTRY_URL}/admin/" if settings.REGISTRY_URL else " of this deployment"
-    return f"Accounts, their passwords and second factors, and apps are changed in the admin of pod 0{at}."
+    at = f": {address()}" if settings.REGISTRY_URL else " of this deployment."
+    return f"Accounts, their passwords and second factors, and apps are changed in the admin of pod 0{at}"
+
+
+def address(path: str = "/admin/") -> str:
+    """The URL of a path of pod 0's admin; empty if STOREFRONT_REGISTRY_URL is not set."""
+    return settings.REGISTRY_URL and f"{settings.REGISTRY_URL}{path}"
 
 
 def is_joined(*, using: str) -> bool:
@@ -54,3 +60,8 @@ def require_writable() -> None:
     """Raises WrittenInPodZero in a pod that has joined."""
     if not is_written_here():
         raise WrittenInPodZero
+
+
+def is_refused(error: BaseException | None) -> bool:
+    """Returns True for the database's refusal of a write that no page or command has refused before."""
+    return isinstance(error, DatabaseError) and getattr(error.__cause__, "sqlstate", None) == REFUSED

@@ -35,6 +35,7 @@ GROUPS = {
         "doctor",
         "migrate",
         "podmap",
+        "registry",
         "verify",
         "reindex",
         "reseal",

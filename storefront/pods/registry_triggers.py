@@ -1,0 +1,100 @@
+# ruff: noqa: S608, the statements are built from names of this package and of the models only.
+"""The triggers of a pod that reads the registry: they exist from `storefront registry join` to `leave`.
+
+One refuses every write of the registry's tables but that of the replication. The others run for the replication alone.
+It checks no foreign keys, so they do what deleting an account or an app does in pod 0, in the same transaction:
+
+- a deleted account takes its memberships and sessions along, and is no longer named as the one who invited;
+- a deleted app that shops here have installed stays, withdrawn and without its slug, so that no installation is left
+  without its app. `apps.actions.uninstall_deleted` then uninstalls it;
+- a second factor that was added or removed ends its owner's sessions here.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.apps import apps
+from django.db import models
+
+from storefront.pods.registry import REFUSED, REFUSING, TABLES
+
+# Begins the slug of an app that pod 0 has deleted. No app is registered with such a slug.
+DELETED_SLUG = "deleted--"
+_NAMES = ("pods_registry_read", "pods_registry_account", "pods_registry_app", "pods_registry_factor")
+_FACTORS = {"shops_authenticator": "app", "shops_passkey": "passkey"}
+
+
+def create(cursor: Any, *, sentence: str) -> None:
+    """Create them anew. The tables' owner becomes that of the functions, so that `migrate` can do this, too."""
+    drop(cursor)
+    cursor.execute("SELECT tableowner FROM pg_tables WHERE schemaname = current_schema() AND tablename = %s", TABLES[:1])
+    ((owner,),) = cursor.fetchall()
+    for name, body in zip(_NAMES, (_refusal(sentence), *_bodies()), strict=True):
+        # The replication runs without a search path.
+        cursor.execute(
+            f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $${body}$$"
+        )
+        cursor.execute(f'ALTER FUNCTION {name}() OWNER TO "{owner}"')
+    for table in TABLES:
+        events = "INSERT OR UPDATE OR DELETE OR TRUNCATE"
+        cursor.execute(f"CREATE TRIGGER {REFUSING} BEFORE {events} ON {table} EXECUTE FUNCTION {_NAMES[0]}()")
+    _for_replication(cursor, "shops_user", "BEFORE DELETE", _NAMES[1])
+    _for_replication(cursor, "apps_app", "BEFORE DELETE", _NAMES[2])
+    for table in _FACTORS:
+        _for_replication(cursor, table, "AFTER INSERT OR DELETE", _NAMES[3])
+
+
+def drop(cursor: Any) -> None:
+    for name in _NAMES:
+        cursor.execute(f"DROP FUNCTION IF EXISTS {name}() CASCADE")
+
+
+def referring(table: str) -> Iterator[tuple[str, str, Any]]:
+    """Table, column and `on_delete` of each foreign key of a pod's own table that leads to this one of the registry."""
+    for model in apps.get_models(include_auto_created=True):
+        if model._meta.proxy or model._meta.db_table in TABLES:
+            continue
+        for field in model._meta.concrete_fields:
+            if field.is_relation and field.remote_field.model._meta.db_table == table:
+                yield model._meta.db_table, field.column, field.remote_field.on_delete
+
+
+def _for_replication(cursor: Any, table: str, when: str, name: str) -> None:
+    cursor.execute(f"CREATE TRIGGER {name} {when} ON {table} FOR EACH ROW EXECUTE FUNCTION {name}()")
+    cursor.execute(f"ALTER TABLE {table} ENABLE REPLICA TRIGGER {name}")
+
+
+def _refusal(sentence: str) -> str:
+    quoted = sentence.replace("'", "''")
+    return f" BEGIN RAISE EXCEPTION USING ERRCODE = '{REFUSED}', MESSAGE = '{quoted}'; END "
+
+
+def _bodies() -> Iterator[str]:
+    account = []
+    for table, column, on_delete in sorted(referring("shops_user"), key=str):
+        if on_delete is models.SET_NULL:
+            account.append(f"UPDATE {table} SET {column} = NULL WHERE {column} = OLD.id;")
+        else:
+            account.append(f"DELETE FROM {table} WHERE {column} = OLD.id;")
+    yield f" BEGIN {' '.join(account)} RETURN OLD; END "
+    yield f"""
+        BEGIN
+          IF EXISTS (SELECT FROM apps_installation WHERE app_id = OLD.id) THEN
+            UPDATE apps_app SET is_active = false, slug = '{DELETED_SLUG}' || id WHERE id = OLD.id;
+            RETURN NULL;
+          END IF;
+          RETURN OLD;
+        END
+    """
+    kinds = " ".join(f"WHEN '{table}' THEN '{kind}'" for table, kind in _FACTORS.items())
+    yield f"""
+        BEGIN
+          IF TG_OP = 'DELETE' THEN
+            DELETE FROM shops_factoruse WHERE kind = CASE TG_TABLE_NAME {kinds} END AND factor_id = OLD.id;
+            DELETE FROM shops_staffsession WHERE user_id = OLD.user_id;
+            RETURN OLD;
+          END IF;
+          DELETE FROM shops_staffsession WHERE user_id = NEW.user_id;
+          RETURN NEW;
+        END
+    """
