@@ -32,8 +32,8 @@ class WrittenInPodZero(Refusal):
 
 def where() -> str:
     """The sentence that names the place at which the registry is written."""
-    at = f": {address()}" if settings.REGISTRY_URL else " of this deployment."
-    return f"Accounts, their passwords and second factors, and apps are changed in the admin of pod 0{at}"
+    at = f" ({address()})" if settings.REGISTRY_URL else ""
+    return f"Accounts, their passwords and second factors, and apps are changed in the admin of pod 0{at}."
 
 
 def address(path: str = "/admin/") -> str:

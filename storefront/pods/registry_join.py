@@ -51,17 +51,13 @@ def join(*, source: str, again: bool, check_keys: Callable[[], None]) -> bool:
         if present:
             _drop_subscription()
         with connected(source, replication="database") as walsender, _slot(there, walsender, again=again):
-            with transaction.atomic(), connection.cursor() as cursor:
-                _replace_rows(walsender, cursor)
-                check_keys()
-                registry_triggers.create(cursor, sentence=where())
-                _subscribe(cursor, source)
+            _take_over(walsender, source, check_keys)
     return True
 
 
 def leave(*, source: str | None, keep_slot: bool) -> str:
-    """Stop reading the registry. The rows stay, and can be changed here. Returns a sentence about a slot that remains in
-    pod 0, empty if none does. `source` is the URL of pod 0's database, if not that which is stored."""
+    """Stop reading the registry. The rows stay, and can be changed here. Returns a sentence about a slot that remains
+    in pod 0, empty if none does. `source` is the URL of pod 0's database, if not that which is stored."""
     _require_pod()
     with _alone():
         slot = _slot_name()
@@ -75,14 +71,15 @@ def leave(*, source: str | None, keep_slot: bool) -> str:
             with connected(url) as there:
                 _drop_slot(there)
         except (NotJoined, psycopg.Error) as error:
-            return f"The slot stays in pod 0, where it keeps the log. Run there: SELECT pg_drop_replication_slot('{slot}'). {short(error)}"
+            drop = f"SELECT pg_drop_replication_slot('{slot}')"
+            return f"The slot stays in pod 0, where it keeps the log. Run there: {drop}. {short(error)}."
     return ""
 
 
-def renew_triggers(sentence: str) -> None:
-    """Make the triggers of a pod that has joined those of this release."""
+def renew_triggers() -> None:
+    """Make the triggers of a pod that has joined those of this release, such as after `migrate`."""
     with transaction.atomic(), connection.cursor() as cursor:
-        registry_triggers.create(cursor, sentence=sentence)
+        registry_triggers.create(cursor, sentence=where())
 
 
 def _require_pod() -> None:
@@ -184,6 +181,14 @@ def _drop_slot(there: Any) -> None:
         if time.monotonic() > deadline:
             raise NotJoined(f"Another database reads the slot {name} of pod 0.")
         time.sleep(0.1)
+
+
+def _take_over(walsender: Any, source: str, check_keys: Callable[[], None]) -> None:
+    with transaction.atomic(), connection.cursor() as cursor:
+        _replace_rows(walsender, cursor)
+        check_keys()
+        registry_triggers.create(cursor, sentence=where())
+        _subscribe(cursor, source)
 
 
 def _replace_rows(walsender: Any, cursor: Any) -> None:

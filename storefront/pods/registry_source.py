@@ -35,9 +35,7 @@ def publish(cursor: Any) -> None:
     tables = ", ".join(TABLES)
     if not cursor.fetchone()[0]:
         # No TRUNCATE: emptied accounts in pod 0 are an accident, which must not reach the others.
-        cursor.execute(
-            f"CREATE PUBLICATION {PUBLICATION} FOR TABLE {tables} WITH (publish = 'insert, update, delete')"
-        )
+        cursor.execute(f"CREATE PUBLICATION {PUBLICATION} FOR TABLE {tables} WITH (publish = 'insert, update, delete')")
     elif problem_of_publication(cursor):
         cursor.execute(f"ALTER PUBLICATION {PUBLICATION} SET TABLE {tables}")
         cursor.execute(f"ALTER PUBLICATION {PUBLICATION} SET (publish = 'insert, update, delete')")
@@ -55,13 +53,19 @@ def connected(url: str, **given: Any) -> Iterator[Any]:
         raise NotJoined(f"Pod 0's database cannot be used: {short(error)}") from None
     except psycopg.ProgrammingError as error:
         # A mistyped URL can have a password in it, which must not be printed.
-        reason = short(error) if error.sqlstate else "--from is not understood; expected postgres://user:password@host/name"
+        reason = (
+            short(error) if error.sqlstate else "--from is not understood; expected postgres://user:password@host/name"
+        )
         raise NotJoined(f"Pod 0's database cannot be used: {reason}.") from None
 
 
 def check(there: Any, *, migrations: set[tuple[str, str]]) -> None:
     """Raises NotJoined if a pod with these migrations cannot read this database's registry."""
-    for problem in (_problem_of_server(there), _problem_of_release(there, migrations), problem_of_publication(there.cursor())):
+    for problem in (
+        _problem_of_server(there),
+        _problem_of_release(there, migrations),
+        problem_of_publication(there.cursor()),
+    ):
         if problem:
             raise NotJoined(problem)
 

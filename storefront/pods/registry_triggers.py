@@ -27,7 +27,9 @@ _FACTORS = {"shops_authenticator": "app", "shops_passkey": "passkey"}
 def create(cursor: Any, *, sentence: str) -> None:
     """Create them anew. The tables' owner becomes that of the functions, so that `migrate` can do this, too."""
     drop(cursor)
-    cursor.execute("SELECT tableowner FROM pg_tables WHERE schemaname = current_schema() AND tablename = %s", TABLES[:1])
+    cursor.execute(
+        "SELECT tableowner FROM pg_tables WHERE schemaname = current_schema() AND tablename = %s", TABLES[:1]
+    )
     ((owner,),) = cursor.fetchall()
     for name, body in zip(_NAMES, (_refusal(sentence), *_bodies()), strict=True):
         # The replication runs without a search path.

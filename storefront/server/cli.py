@@ -120,7 +120,10 @@ def error_sentences(error: Exception) -> list[str]:
     if isinstance(error, Refusal) and error.errors:
         return [f"--{field.replace('_', '-')}: {text}" for field, texts in error.errors.items() for text in texts]
     if isinstance(error, DatabaseError | InterfaceError):
-        return [database_sentence(error)]
+        # Only now there are settings, by which the database is known.
+        from storefront.pods.registry import is_refused, where
+
+        return [f"{where()} Nothing was changed." if is_refused(error) else database_sentence(error)]
     if type(error).__module__.startswith("storefront.") or isinstance(error, ImproperlyConfigured):
         return [str(error)]
     return [f"Unexpected error ({type(error).__name__}: {error}). Use --traceback to see where."]

@@ -62,12 +62,13 @@ MOVES = dict.fromkeys(
         *("index", "settings", "jsi18n", "search", "choose_shop", "switch_shop", "autocomplete", "app_list"),
         *("login", "logout"),
         *("second_step", "confirm", "security", "invitation_sign_out", "invitation_link"),
+        "new_account_link",
         *("password_change_done", "password_reset_done", "password_reset_link"),
     ],
     Moves.NOTHING,
 ) | dict.fromkeys(
     [
-        *("password_change", "admin_password_reset", "password_reset_confirm", "invitation", "enrol"),
+        *("password_change", "admin_password_reset", "password_reset_confirm", "invitation", "new_account", "enrol"),
         *("security_add", "security_remove", "security_codes", "security_end"),
     ],
     Moves.IDENTITY,

@@ -57,4 +57,6 @@ class Command(Base):
 def require_same_key() -> None:
     """Raises Failed if secrets of the registry cannot be decrypted here."""
     if unreadable := sealed.count_unreadable():
-        raise Failed(f"SECRET_KEY is not that of pod 0: it cannot decrypt {', '.join(unreadable)}. Nothing was changed.")
+        raise Failed(
+            f"SECRET_KEY is not that of pod 0: it cannot decrypt {', '.join(unreadable)}. Nothing was changed."
+        )
