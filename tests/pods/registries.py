@@ -9,12 +9,46 @@ from typing import Any
 
 import psycopg
 
+from storefront.pods.registry_source import publish
 from tests.pods.deployments import POD, ROOT, SECRET_KEY, output
 from tests.server.clusters import Cluster, cluster
 from tests.server.programs import storefront, wait_until
 
 HOME = "http://admin0.test"
 SETTINGS = {"wal_level": "logical", "wal_retrieve_retry_interval": "200ms", "wal_receiver_timeout": "5s"}
+
+
+SLOT = f"storefront_registry_{POD}"
+KEY = b"twenty bytes of key!"
+PERSON = f"""
+from storefront.kit import clock
+from storefront.shops.models import Authenticator, User
+from storefront.staff import second_factor
+from tests.staff.authenticators import code_of
+user = User.objects.create_user("anna", email="anna@example.com", password="lighthouse-1", is_staff=True)
+second_factor.add_authenticator(user=user, key={KEY!r}, code=code_of({KEY!r}), name="Phone", now=clock.now())
+Authenticator.objects.update(last_step=-1)
+print(user.pk)
+"""
+# Foreign keys of the database whose row is not there, by table and column.
+DANGLING = """
+from django.apps import apps
+from django.db import connection
+found = []
+for model in apps.get_models(include_auto_created=True):
+    for field in model._meta.concrete_fields:
+        if field.is_relation and not model._meta.proxy:
+            there = field.remote_field.model._meta
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    f'SELECT count(*) FROM "{model._meta.db_table}" a LEFT JOIN "{there.db_table}" b'
+                    f' ON a."{field.column}" = b."{there.pk.column}"'
+                    f' WHERE a."{field.column}" IS NOT NULL AND b."{there.pk.column}" IS NULL'
+                )
+                if cursor.fetchone()[0]:
+                    found.append(f"{model._meta.db_table}.{field.column}")
+print(found)
+"""
 
 
 class Pod:
@@ -87,7 +121,17 @@ class Registry:
         free = "SELECT count(*) FROM pg_replication_slots WHERE active"
         self.first.wait_for(free, 0)
         self.first.sql("SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots")
-        assert self.first.output("registry", "publish") == ""
+        with psycopg.connect(self.first.cluster.url) as database:
+            publish(database.cursor())
+
+
+def create_app(registry: Registry, slug: str = "notes") -> None:
+    given = ("--name", slug, "--slug", slug, "--install-url", "http://localhost:9/install", "--scopes", "read_shop")
+    registry.first.output("createapp", *given)
+
+
+def create_shop(registry: Registry, domain: str, port: int = 80) -> None:
+    registry.second.output("createshop", "--domain", domain, "--name", domain, "--base-url", f"http://{domain}:{port}")
 
 
 @contextmanager

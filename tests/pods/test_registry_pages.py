@@ -157,8 +157,8 @@ class TestApps:
         App.objects.filter(pk=app.installation.app_id).update(slug=f"deleted--{app.installation.app_id}")
         join()
         assert actions.uninstall_deleted(now=product_clock.now(), limit=10) == 1
-        assert app.api.get("shop").status_code == 401
-        assert other.api.get("shop").status_code == 200
+        assert app.api.get("/shop").status_code == 401
+        assert other.api.get("/shop").status_code == 200
         assert actions.uninstall_deleted(now=product_clock.now(), limit=10) == 0
         settings.POD = 0
         with pytest.raises(Exception, match="slug"):
