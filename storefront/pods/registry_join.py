@@ -25,6 +25,8 @@ from storefront.pods.registry_source import NotJoined, check, columns, connected
 
 # Key of the advisory lock that keeps two from joining or leaving at once.
 _LOCK = 0x7265_6769
+# For the tables of accounts, which every sign-in reads.
+_LOCK_TIMEOUT = "SET LOCAL lock_timeout = '30s'"
 # Seconds in which pod 0 notices that a slot is no longer read.
 MAX_RELEASE_SECONDS = 30.0
 _SUBSCRIPTION = """
@@ -64,6 +66,7 @@ def leave(*, source: str | None, keep_slot: bool) -> str:
         url = source or _stored_url()
         _drop_subscription()
         with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(_LOCK_TIMEOUT)
             registry_triggers.drop(cursor)
         if keep_slot or not url:
             return f"The slot {slot} in pod 0 stays."
@@ -79,7 +82,9 @@ def leave(*, source: str | None, keep_slot: bool) -> str:
 def renew_triggers() -> None:
     """Make the triggers of a pod that has joined those of this release, such as after `migrate`."""
     with transaction.atomic(), connection.cursor() as cursor:
-        registry_triggers.create(cursor, sentence=where())
+        if not registry_triggers.are_current(cursor, sentence=where()):
+            cursor.execute(_LOCK_TIMEOUT)
+            registry_triggers.create(cursor, sentence=where())
 
 
 def _require_pod() -> None:
@@ -130,8 +135,8 @@ def _subscription() -> tuple[str | None, bool] | None:
 
 def _renew(source: str) -> None:
     """Also after a new release, which may have tables that the registry did not have before."""
+    renew_triggers()
     with transaction.atomic(), connection.cursor() as cursor:
-        registry_triggers.create(cursor, sentence=where())
         cursor.execute(
             sql.SQL("ALTER SUBSCRIPTION {} CONNECTION {}").format(sql.Identifier(SUBSCRIPTION), sql.Literal(source))
         )
@@ -192,13 +197,14 @@ def _take_over(walsender: Any, source: str, check_keys: Callable[[], None]) -> N
 
 
 def _replace_rows(walsender: Any, cursor: Any) -> None:
-    """Make the registry's rows those of pod 0. Nobody sees half of them; who reads meanwhile sees the ones before."""
+    """Make the registry's rows those of pod 0. Nobody sees half of them: who reads while they are exchanged waits."""
+    cursor.execute(_LOCK_TIMEOUT)
+    for table in TABLES:
+        copy_rows(walsender, cursor, table)
     # As the replication writes: no foreign key and none of the ordinary triggers runs.
     cursor.execute("SET LOCAL session_replication_role = replica")
     # Rows that pod 0 no longer has go as they go by replication.
     registry_triggers.create(cursor, sentence=where())
-    for table in TABLES:
-        copy_rows(walsender, cursor, table)
     for table in reversed(TABLES):
         cursor.execute(f"DELETE FROM {table} WHERE id NOT IN (SELECT id FROM new_{table})")  # noqa: S608, constants
     registry_triggers.drop(cursor)

@@ -24,7 +24,7 @@ class User(AbstractUser):
 
     email = models.EmailField("email address", unique=True)
 
-    def check_password(self, raw_password: str) -> bool:
+    def check_password(self, raw_password: str | None) -> bool:
         """Compares with the password, which is stored with the current hasher if that is another one, where accounts
         are written."""
         if registry.is_written_here():

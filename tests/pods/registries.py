@@ -8,7 +8,10 @@ from subprocess import CompletedProcess
 from typing import Any
 
 import psycopg
+from django.test import override_settings
 
+from storefront.installations.models import APP_SECRET
+from storefront.kit import sealing
 from storefront.pods.registry_source import publish
 from tests.pods.deployments import POD, ROOT, SECRET_KEY, output
 from tests.server.clusters import Cluster, cluster
@@ -125,9 +128,18 @@ class Registry:
             publish(database.cursor())
 
 
-def create_app(registry: Registry, slug: str = "notes") -> None:
-    given = ("--name", slug, "--slug", slug, "--install-url", "http://localhost:9/install", "--scopes", "read_shop")
-    registry.first.output("createapp", *given)
+def create_app(registry: "Registry", slug: str = "notes") -> None:
+    """Register an app in pod 0, as `createapp` does, in no time."""
+    with override_settings(SECRET_KEY=SECRET_KEY):
+        secret = sealing.seal(b"whsec_" + slug.encode(), purpose=APP_SECRET)
+    registry.first.sql(
+        "INSERT INTO apps_app (name, slug, contact, description, install_url, scopes, sealed_secret, is_active,"
+        " created_at, updated_at)"
+        " VALUES (%s, %s, '', '', 'http://localhost:9/', '[\"read_shop\"]', %s, true, now(), now())",
+        slug,
+        slug,
+        secret,
+    )
 
 
 def create_shop(registry: Registry, domain: str, port: int = 80) -> None:

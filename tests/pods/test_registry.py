@@ -75,7 +75,8 @@ def token_of(page: str) -> str:
 
 
 def test_accounts_and_apps_of_pod_0_work_in_pod_5_while_pod_0_is_away(joined, tmp_path):
-    create_app(joined)
+    given = ("--name=Notes", "--slug=notes", "--install-url=http://localhost:9/install", "--scopes=read_shop")
+    joined.first.output("createapp", *given)
     person = int(joined.first.shell(PERSON))
     joined.second.wait_for("SELECT count(*) FROM apps_app, shops_authenticator", 1)
     port = free_port()

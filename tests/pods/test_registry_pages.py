@@ -12,6 +12,7 @@ from django.urls import reverse
 from storefront.apps import actions
 from storefront.installations.models import App
 from storefront.kit import clock as product_clock
+from storefront.kit.refusals import InvalidFields
 from storefront.pods import registry, registry_triggers
 from storefront.pods.registry import WrittenInPodZero
 from storefront.server import cli, sealed
@@ -161,8 +162,9 @@ class TestApps:
         assert other.api.get("/shop").status_code == 200
         assert actions.uninstall_deleted(now=product_clock.now(), limit=10) == 0
         settings.POD = 0
-        with pytest.raises(Exception, match="slug"):
+        with pytest.raises(InvalidFields) as caught:
             make_app("deleted--1")
+        assert "slug" in caught.value.errors
 
 
 class TestSignIn:
