@@ -15,6 +15,8 @@ from tests.staff.authenticators import code_of
 
 pytestmark = [
     pytest.mark.proof,
+    # Servers, their databases and programs are started.
+    pytest.mark.timeout(900),
     pytest.mark.skipif(connection.vendor != "postgresql", reason="pods are PostgreSQL databases"),
 ]
 MEMBER = """

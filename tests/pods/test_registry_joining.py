@@ -12,6 +12,8 @@ from tests.server.programs import STOREFRONT, clean_environment, free_port, wait
 
 pytestmark = [
     pytest.mark.proof,
+    # Servers, their databases and programs are started.
+    pytest.mark.timeout(900),
     pytest.mark.skipif(connection.vendor != "postgresql", reason="pods are PostgreSQL databases"),
 ]
 
