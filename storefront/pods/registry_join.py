@@ -39,9 +39,9 @@ def join(*, source: str, again: bool, check_keys: Callable[[], None]) -> bool:
     """Read the registry from pod 0's database at the URL `source`, which PostgreSQL stores. Returns False if this pod
     does already; then only the URL, the triggers and the list of tables are renewed.
 
-    With `again`, the rows are copied anew, such as after one of both was restored from a backup. `check_keys` is
+    With `again`, all rows are copied again, such as after one of both was restored from a backup. `check_keys` is
     called with the copied rows in the transaction, and raises what ends it. Raises NotJoined, and then no row has
-    changed; with `again`, the reading may have ended already, as `doctor` says.
+    changed; with `again`, the reading may have ended already, which `doctor` reports.
     """
     _require_pod()
     with _alone(), connected(source) as there:

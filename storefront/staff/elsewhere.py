@@ -8,7 +8,7 @@ from storefront.pods import registry
 
 
 def elsewhere(request: HttpRequest, path: str = "/admin/") -> HttpResponse | None:
-    """The page that says where it is done, with a link to this path of pod 0's admin; None where it is done here."""
+    """The page that names where it is done, with a link to this path of pod 0's admin; None where it is done here."""
     if registry.is_written_here():
         return None
     context = {"sentence": registry.where(), "address": registry.address(path), "is_nav_sidebar_enabled": False}
