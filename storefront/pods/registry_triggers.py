@@ -32,7 +32,7 @@ _FOR_REPLICATION = {
 
 
 def create(cursor: Any, *, sentence: str) -> None:
-    """Create them, also where they exist. The tables' owner becomes that of the functions, so that `migrate` can do this, too."""
+    """Create them, also where they exist. The tables' owner owns the functions, so that `migrate` can do this, too."""
     drop(cursor)
     cursor.execute(
         "SELECT tableowner FROM pg_tables WHERE schemaname = current_schema() AND tablename = %s", TABLES[:1]
