@@ -158,6 +158,25 @@ def test_what_is_deleted_in_pod_0_leaves_nothing_behind(joined):
     joined.second.output("verify")
 
 
+def test_a_membership_that_is_made_while_its_account_is_deleted_goes_too(joined):
+    joined.first.shell(PERSON)
+    joined.second.wait_for("SELECT count(*) FROM shops_user", 1)
+    create_shop(joined, "localhost")
+    with psycopg.connect(joined.second.cluster.url) as other:
+        other.execute(
+            "INSERT INTO shops_staffmember (shop_id, user_id, role)"
+            " SELECT s.id, u.id, 'owner' FROM shops_shop s, shops_user u"
+        )
+        other.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        joined.first.sql("DELETE FROM shops_authenticator")
+        joined.first.sql("DELETE FROM shops_user")
+        waits = "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE %s AND wait_event_type = 'Lock'"
+        joined.second.wait_for(waits, 1, "logical replication%")
+        other.commit()
+    joined.second.wait_for("SELECT count(*) FROM shops_user", 0)
+    assert joined.second.value("SELECT count(*) FROM shops_staffmember") == 0
+
+
 def test_a_new_factor_in_pod_0_ends_sessions_in_pod_5(joined):
     joined.first.shell(PERSON)
     joined.second.wait_for("SELECT count(*) FROM shops_authenticator", 1)
