@@ -33,14 +33,15 @@ second_factor.add_authenticator(user=user, key={KEY!r}, code=code_of({KEY!r}), n
 Authenticator.objects.update(last_step=-1)
 print(user.pk)
 """
-# Foreign keys of the database whose row is not there, by table and column.
+# Foreign keys to rows of the registry that are not there, by table and column.
 DANGLING = """
 from django.apps import apps
 from django.db import connection
+from storefront.pods.registry import TABLES
 found = []
 for model in apps.get_models(include_auto_created=True):
     for field in model._meta.concrete_fields:
-        if field.is_relation and not model._meta.proxy:
+        if field.is_relation and field.remote_field.model._meta.db_table in TABLES:
             there = field.remote_field.model._meta
             with connection.cursor() as cursor:
                 cursor.execute(
