@@ -1,10 +1,12 @@
 """Registering, installing, changing and uninstalling apps."""
 
 import re
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
+from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from storefront import audit
@@ -17,6 +19,8 @@ from storefront.installations.models import APP_SECRET, WEBHOOK_SECRET, App, Ins
 from storefront.kit import addresses, sealing
 from storefront.kit.clock import timestamp
 from storefront.kit.refusals import InvalidFields, Refusal
+from storefront.pods import registry
+from storefront.pods.registry_triggers import DELETED_SLUG
 from storefront.shops.auth import Unauthenticated
 from storefront.shops.models import Shop
 from storefront.shops.scopes import SCOPES
@@ -54,8 +58,9 @@ def register_app(
     """Register an app that shops can install (R-APP-1). Returns the app and the secret that signs messages with its
     tokens, `whsec_...`, which is never shown again.
 
-    Raises InvalidFields, which names each invalid field.
+    Raises InvalidFields, which names each invalid field, and WrittenInPodZero.
     """
+    registry.require_writable()
     secret = signing.new_secret()
     app = App(
         name=name.strip(),
@@ -104,7 +109,9 @@ def _unknown_scopes(scopes: list[str]) -> dict[str, list[str]]:
 
 @transaction.atomic
 def rotate_app_secret(*, app: App, now: datetime) -> str:
-    """Replace the secret that signs messages with the app's tokens, including pending ones. Returns the new secret."""
+    """Replace the secret that signs messages with the app's tokens, including pending ones. Returns the new secret.
+    Raises WrittenInPodZero."""
+    registry.require_writable()
     secret = signing.new_secret()
     App.objects.filter(pk=app.pk).update(sealed_secret=_seal(secret, APP_SECRET), updated_at=now)
     return secret
@@ -156,6 +163,17 @@ def uninstall_app(*, shop: Shop, installation: Installation, now: datetime) -> N
     webhooks.send_event(installation=installation, kind=Delivery.Kind.UNINSTALL, address=address, event=event, now=now)
     before = {"scopes": installation.scopes}
     audit.record(shop=shop, action="app.uninstalled", object=installation, before=before, now=now)
+
+
+def uninstall_deleted(*, now: datetime, limit: int) -> int:
+    """Uninstall apps that pod 0 has deleted from the shops of this pod, at most `limit`; returns how many. The rows of
+    such apps stay, as those of uninstalled ones do (`pods/registry_triggers.py`)."""
+    rows = Installation.objects.filter(app__slug__startswith=DELETED_SLUG, uninstalled_at=None)
+    found = list(rows.select_related("shop", "app").order_by("pk")[:limit]) if settings.POD else []
+    for row in found:
+        with suppress(NotInstalled):
+            uninstall_app(shop=row.shop, installation=row, now=now)
+    return len(found)
 
 
 def _uninstall_address(installation: Installation) -> str:

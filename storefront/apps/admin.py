@@ -18,9 +18,11 @@ from storefront.apps.admin_scripts import ScriptTagAdmin as ScriptTagAdmin
 from storefront.apps.rules import script_host
 from storefront.apps.scripts import blocked_reason
 from storefront.installations.models import App, Installation
+from storefront.pods import registry
 from storefront.shops.rights import Right
 from storefront.staff.admin_base import ShopScopedAdmin, may_operate, refusal_as_message
 from storefront.staff.admin_parts import PRIMARY, Moves, column, deed, layout, sure
+from storefront.staff.elsewhere import elsewhere
 
 
 def may_install(app: Any) -> bool:
@@ -49,6 +51,17 @@ class AppAdmin(ShopScopedAdmin):
         shops = Count("installations", filter=Q(installations__uninstalled_at=None))
         rows = ModelAdmin.get_queryset(self, request).annotate(is_here=Exists(here), shops=shops)
         return rows if may_operate(request) else rows.filter(Q(is_active=True) | Exists(here))
+
+    def may(self, request: HttpRequest, action: str) -> bool:
+        return super().may(request, action) and (action not in ("add", "change") or registry.is_written_here())
+
+    def changeform_view(self, request: Any, object_id: str | None = None, *args: Any, **kwargs: Any) -> Any:
+        """In a pod that reads apps from pod 0, the operator's forms say where they are."""
+        if may_operate(request) and (object_id is None or request.method == "POST"):
+            path = reverse("admin:apps_app_change", args=[object_id]) if object_id else reverse("admin:apps_app_add")
+            if answer := elsewhere(request, path):
+                return answer
+        return super().changeform_view(request, object_id, *args, **kwargs)
 
     def get_list_display(self, request: HttpRequest) -> list[str]:
         return ["name", "in_short", "permissions", "state", *(["shops_count"] if may_operate(request) else [])]

@@ -25,3 +25,17 @@ class HostElsewhere(models.Model):
 
     def __str__(self) -> str:
         return f"{self.host} in pod {self.pod}"
+
+
+class RegistryBeat(models.Model):
+    """When pod 0 last wrote to the registry, in its only row. It reaches the other pods as accounts and apps do, so its
+    age there is how old these may be. Pod 0's worker writes it (`registry.beat`), once the registry is published."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="pods_one_beat")]
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M:%S}"

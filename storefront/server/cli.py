@@ -37,6 +37,7 @@ GROUPS = {
         "doctor",
         "migrate",
         "podmap",
+        "registry",
         "verify",
         "reindex",
         "reseal",
@@ -123,7 +124,10 @@ def error_sentences(error: Exception) -> list[str]:
     if isinstance(error, DataError | IntegrityError):
         return [f"The database refused a row: {refused(error)}. Use --traceback to see where."]
     if isinstance(error, DatabaseError | InterfaceError):
-        return [database_sentence(error)]
+        # Only now there are settings, by which the database is known.
+        from storefront.pods.registry import is_refused, where
+
+        return [f"{where()} Nothing was changed." if is_refused(error) else database_sentence(error)]
     if type(error).__module__.startswith("storefront.") or isinstance(error, ImproperlyConfigured):
         return [str(error)]
     return [f"Unexpected error ({type(error).__name__}: {error}). Use --traceback to see where."]

@@ -351,6 +351,11 @@ def web_address(name: str, default: str) -> str:
     return url
 
 
+def registry_url() -> str:
+    """The address of pod 0's admin, without a path; empty if it is not named."""
+    return web_address("STOREFRONT_REGISTRY_URL", "") if text("STOREFRONT_REGISTRY_URL") else ""
+
+
 def redis_url() -> str | None:
     """The Redis that counts rate limits for all web processes together; None: each process counts for itself."""
     url = text("REDIS_URL")

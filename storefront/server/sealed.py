@@ -12,6 +12,7 @@ from django.db.models import Max, QuerySet
 from storefront.installations.models import APP_SECRET, WEBHOOK_SECRET
 from storefront.kit import sealing
 from storefront.payments import accounts
+from storefront.pods import registry
 from storefront.shops import idempotency
 from storefront.staff import second_factor
 from storefront.webhooks import messages
@@ -62,6 +63,8 @@ SEALED = [
     Sealed("shops.Authenticator", "sealed_key", second_factor.PURPOSE, "keys of authenticator apps"),
     Sealed("shops.IdempotentAnswer", "body", idempotency.PURPOSE, "kept answers", ends_by_itself=True),
 ]
+# Kinds of the registry, which are resealed in pod 0.
+REGISTERED = ("apps.App", "shops.Authenticator")
 
 
 @dataclass
@@ -77,9 +80,10 @@ class Resealed:
 
 
 def reseal() -> list[Resealed]:
-    """Encrypt every secret with the newest key. Safe while the service runs, and safe to repeat: values that changed
-    meanwhile are not overwritten, and values with the newest key are skipped."""
-    return [reseal_kind(kind) for kind in SEALED]
+    """Encrypt every secret with the newest key, but for those that pod 0 reseals for this pod. Safe while the service
+    runs, and safe to repeat: values that changed meanwhile are not overwritten, and values with the newest key are
+    skipped."""
+    return [reseal_kind(kind) for kind in SEALED if kind.model not in REGISTERED or registry.is_written_here()]
 
 
 def reseal_kind(kind: Sealed) -> Resealed:

@@ -13,6 +13,8 @@ ALLOW_PRIVATE_CALLBACKS = environment.boolean("STOREFRONT_ALLOW_PRIVATE_CALLBACK
 DATABASES = {"default": environment.database(DATA_DIR)}
 # The number of this database with its processes, where several serve one deployment's shops (storefront/pods/).
 POD = environment.pod(DATABASES["default"])
+# The address of pod 0's admin, where the other pods' accounts and apps are written (storefront/pods/registry.py).
+REGISTRY_URL = environment.registry_url()
 # Behind PgBouncer: the database itself, for what must not be pooled (kit/direct.py).
 DATABASE_DIRECT = environment.direct_database()
 # Servers that take part in reading (kit/replicas/), by alias; whether a PgBouncer is in front of them.

@@ -68,6 +68,22 @@ class RecoveryCode(models.Model):
         return f"of {self.user}"
 
 
+class FactorUse(models.Model):
+    """The last use of a second factor in a pod that reads its factors from pod 0 (`pods/registry.py`): the time step of
+    an authenticator app's code, or the counter of a passkey. Each pod has its own. Elsewhere there are no rows."""
+
+    # No foreign key: the factor's row comes and goes by replication, which removes this one (`registry_triggers.py`).
+    kind = models.CharField(max_length=7, help_text="app or passkey")
+    factor_id = models.BigIntegerField()
+    used = models.BigIntegerField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["kind", "factor_id"], name="factor_use_once")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.factor_id}"
+
+
 class StaffSession(models.Model):
     """A browser in which somebody is signed in to the admin. A session without such a row opens no page there."""
 

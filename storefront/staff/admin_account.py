@@ -15,8 +15,9 @@ from unfold.widgets import UnfoldAdminPasswordWidget
 from storefront.kit.refusals import NotFound
 from storefront.shops.throttle import TooManyTries
 from storefront.staff import second_factor, signin, staff_jobs, staff_sessions
-from storefront.staff.admin_signin import SignInPages, next_url
+from storefront.staff.admin_signin import SECURITY, SignInPages, next_url
 from storefront.staff.confirmation import ask_to_repeat
+from storefront.staff.elsewhere import elsewhere
 from storefront.staff.second_factor import LastFactor
 from storefront.staff.staff_sessions import staff_session_of
 
@@ -59,6 +60,8 @@ class AccountPages(SignInPages):
         return self.account_page(request, "shops/admin/security.html", context)
 
     def security_add(self, request: Any) -> HttpResponse:
+        if answer := elsewhere(request, SECURITY):
+            return answer
         row = staff_session_of(request)
 
         def added() -> None:
@@ -69,6 +72,8 @@ class AccountPages(SignInPages):
         return self.add_factor(request, request.user, added, "shops/admin/enrol.html", then=reverse("admin:security"))
 
     def security_remove(self, request: Any) -> HttpResponse:
+        if answer := elsewhere(request, SECURITY):
+            return answer
         kind, chosen = request.POST.get("kind", ""), request.POST.get("id", "")
         factor_id = int(chosen) if chosen.isascii() and chosen.isdigit() and len(chosen) < 16 else 0
         try:
@@ -84,6 +89,8 @@ class AccountPages(SignInPages):
 
     def security_codes(self, request: Any) -> HttpResponse:
         """Replace the recovery codes by new ones."""
+        if answer := elsewhere(request, SECURITY):
+            return answer
         if not second_factor.factors_of(request.user):
             raise Http404
         codes = second_factor.new_recovery_codes(user=request.user)
@@ -147,6 +154,8 @@ class AccountPages(SignInPages):
 def change_password(request: Any, page: Callable[[], HttpResponse]) -> HttpResponse:
     """The response of Django's page. If it changed the password, all other browsers of the person are signed out, and
     the person is notified by mail."""
+    if answer := elsewhere(request, "/admin/password_change/"):
+        return answer
     if request.method != "POST":
         return page()
     try:

@@ -18,9 +18,11 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from storefront.kit import sealing
 from storefront.kit.refusals import InvalidFields
+from storefront.pods import registry
 from storefront.shops.models import User
 from storefront.shops.throttle import TooManyTries
 from storefront.staff import passkeys, second_factor, signin, staff_jobs, staff_sessions
+from storefront.staff.elsewhere import elsewhere
 
 if TYPE_CHECKING:
     from django.contrib.admin import AdminSite as Site
@@ -29,6 +31,9 @@ else:
 
 WRONG_CODE = "This code is incorrect or has already been used."
 WRONG_BOTH = "The user name, the password or the code is incorrect, or the code has already been used."
+# Path of the page about one's own second factors.
+SECURITY = "/admin/security/"
+ONLY_APPS = "Here, codes of an authenticator app and passkeys of this host work, and no recovery codes."
 _KEY = "second_factor_key"
 _secret_page = (never_cache, csrf_protect, sensitive_post_parameters())
 
@@ -176,6 +181,7 @@ class SignInPages(Site):
             "form": form,
             "factors": second_factor.factors_of(user),
             "passkey_options": passkeys.request_options(request, user),
+            "elsewhere": "" if registry.is_written_here() else f"{ONLY_APPS} {registry.where()}",
         }
         return self.bare_page(request, template, context, status=status, headers=headers)
 
@@ -192,6 +198,8 @@ class SignInPages(Site):
             user, wanted = pending.user, pending.next
         else:
             return HttpResponseRedirect(reverse("admin:login"))
+        if answer := elsewhere(request, SECURITY):
+            return answer
 
         def added() -> None:
             if row is not None:

@@ -62,12 +62,13 @@ MOVES = dict.fromkeys(
         *("index", "settings", "jsi18n", "search", "choose_shop", "switch_shop", "autocomplete", "app_list"),
         *("login", "logout"),
         *("second_step", "confirm", "security", "invitation_sign_out", "invitation_link"),
+        "new_account_link",
         *("password_change_done", "password_reset_done", "password_reset_link"),
     ],
     Moves.NOTHING,
 ) | dict.fromkeys(
     [
-        *("password_change", "admin_password_reset", "password_reset_confirm", "invitation", "enrol"),
+        *("password_change", "admin_password_reset", "password_reset_confirm", "invitation", "new_account", "enrol"),
         *("security_add", "security_remove", "security_codes", "security_end"),
     ],
     Moves.IDENTITY,
@@ -82,7 +83,8 @@ class ShopAdminSite(AccountPages, UnfoldAdminSite):
     def admin_view(self, view: Callable, cacheable: bool = False) -> Any:
         """Wrap a view in these steps: Django's permission check, required enrolment and confirmation, the shop, the
         view."""
-        name = view.__name__
+        # Actions of a model's pages can have the same names.
+        name = view.__name__ if getattr(view, "__self__", None) is self else ""
 
         @wraps(view)
         def proved(request: StaffRequest, *args: Any, **kwargs: Any) -> HttpResponse:

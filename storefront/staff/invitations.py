@@ -6,8 +6,10 @@ withdrawn. Only its digest is stored. The owner of an existing account must sign
 no access and changes no password. Only the mailbox learns whether an address has an account.
 """
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.core import signing
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
@@ -17,11 +19,15 @@ from django.views.decorators.debug import sensitive_variables
 from storefront import audit
 from storefront.kit import tokens
 from storefront.kit.refusals import InvalidFields, Refusal
+from storefront.pods import registry
 from storefront.shops.models import Shop, StaffInvitation, StaffMember, User
 from storefront.shops.places import page_address
 from storefront.staff import staff_jobs
 
 PREFIX = "invite"
+# Seconds for which somebody invited by a shop of another pod can create their account in pod 0.
+OFFER_SECONDS = 3600
+_OFFER = "storefront.account-offer"
 LIFETIME = timedelta(days=7)
 # Invitations that one shop can send within a day. Each is a mail to any address that the owner chooses.
 MAX_PER_DAY = 50
@@ -133,16 +139,59 @@ def accept_invitation(*, invitation: StaffInvitation, user: User, now: datetime)
 
 @sensitive_variables("password", "user")
 def accept_with_new_account(*, invitation: StaffInvitation, name: str, password: str, now: datetime) -> None:
-    """Create an account for the invited address and accept with it. Raises AccountExists and InvitationOver."""
-    user = User(username=invitation.email, email=invitation.email, first_name=name, is_staff=True)
-    # Hashing is slow, so it runs outside the transaction.
+    """Create an account for the invited address and accept with it. Raises AccountExists, InvitationOver and
+    WrittenInPodZero."""
+    user = _new_account(invitation.email, name, password)
+    with transaction.atomic():
+        _store(user)
+        accept_invitation(invitation=invitation, user=user, now=now)
+
+
+@sensitive_variables("password", "user")
+def create_account(*, email: str, name: str, password: str) -> User:
+    """Create an account of no shop, for an address that was proved. Raises AccountExists and WrittenInPodZero."""
+    user = _new_account(email, name, password)
+    _store(user)
+    return user
+
+
+@dataclass(frozen=True)
+class Offer:
+    """An account that pod 0 makes for somebody whom a shop of another pod has invited; and the invitation's URL."""
+
+    email: str
+    back: str
+
+
+def offer_account(invitation: StaffInvitation) -> str:
+    """A token for pod 0: whoever has it has followed the link in the mail to this address. All pods have one key."""
+    back = page_address("admin:invitation", shop=invitation.shop)
+    return signing.dumps({"email": invitation.email, "back": back}, salt=_OFFER)
+
+
+def offer_of(token: str) -> Offer | None:
+    """The offer with this token; None if it is forged or older than an hour."""
+    try:
+        return Offer(**signing.loads(token, salt=_OFFER, max_age=OFFER_SECONDS))
+    except signing.BadSignature:
+        return None
+
+
+@sensitive_variables()
+def _new_account(email: str, name: str, password: str) -> User:
+    """An account that is not stored yet. Hashing is slow, so it runs outside of transactions."""
+    registry.require_writable()
+    user = User(username=email, email=email, first_name=name, is_staff=True)
     user.set_password(password)
+    return user
+
+
+def _store(user: User) -> None:
     try:
         with transaction.atomic():
-            if User.objects.filter(Q(email__iexact=invitation.email) | Q(username__iexact=invitation.email)).exists():
+            if User.objects.filter(Q(email__iexact=user.email) | Q(username__iexact=user.email)).exists():
                 raise AccountExists
             user.save(force_insert=True)
-            accept_invitation(invitation=invitation, user=user, now=now)
     except IntegrityError:
         # Another shop's invitation of the same address was accepted at the same moment.
         raise AccountExists from None

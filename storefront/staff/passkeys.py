@@ -15,7 +15,9 @@ from django.http import HttpRequest
 from django.http.request import split_domain_port
 
 from storefront.kit.refusals import InvalidFields
+from storefront.pods import registry
 from storefront.shops.models import Passkey, User
+from storefront.staff.factor_uses import use_here
 from storefront.staff.second_factor import check_factor_limit
 
 if TYPE_CHECKING:
@@ -95,7 +97,10 @@ def is_verified(*, request: HttpRequest, user: User, answer: str, now: datetime)
         return False
     # A counter that does not grow indicates a copied key. Many passkeys have no counter and always send 0.
     fresh = Q(sign_count__lt=count) | (Q(sign_count=0) if count == 0 else Q(pk__in=[]))
-    return bool(Passkey.objects.filter(fresh, pk=rows[bytes(used)].pk).update(sign_count=count, last_used_at=now))
+    found = Passkey.objects.filter(fresh, pk=rows[bytes(used)].pk)
+    if not registry.is_written_here():
+        return found.exists() and use_here("passkey", rows[bytes(used)].pk, count)
+    return bool(found.update(sign_count=count, last_used_at=now))
 
 
 def _server(request: HttpRequest) -> "Fido2Server":

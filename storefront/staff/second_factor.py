@@ -19,7 +19,9 @@ from django_otp.oath import TOTP
 
 from storefront.kit import sealing
 from storefront.kit.refusals import InvalidFields, NotFound, Refusal
+from storefront.pods import registry
 from storefront.shops.models import Authenticator, Passkey, RecoveryCode, StaffMember, User
+from storefront.staff.factor_uses import use_here
 
 PURPOSE = "second-factor"
 STEP_SECONDS = 30
@@ -103,7 +105,9 @@ def add_authenticator(*, user: User, key: bytes, code: str, name: str, now: date
 
 
 def check_factor_limit(user: User, kind: type[Authenticator] | type[Passkey]) -> None:
-    """Raises InvalidFields if the person has the most factors of this kind already. Call it in a transaction."""
+    """Raises InvalidFields if the person has the most factors of this kind already, WrittenInPodZero if factors are not
+    added here. Call it in a transaction."""
+    registry.require_writable()
     # Locks the user, so that two factors added at once are both counted.
     User.objects.select_for_update().get(pk=user.pk)
     if kind.objects.filter(user=user).count() >= MAX_PER_KIND:
@@ -111,19 +115,24 @@ def check_factor_limit(user: User, kind: type[Authenticator] | type[Passkey]) ->
 
 
 def use_code(*, user: User, code: str, now: datetime) -> str | None:
-    """Use up a code. Returns `app` for an authenticator app's code, `recovery` for a recovery code, otherwise None."""
+    """Use up a code. Returns `app` for an authenticator app's code, `recovery` for a recovery code, otherwise None.
+
+    In a pod that reads the registry from pod 0, an app's code is used up in this pod, and a recovery code is none: it
+    could be used once in each pod.
+    """
     given = "".join(code.split()).replace("-", "")
     for app in Authenticator.objects.filter(user=user):
         if _use_code_of(app, given, now):
             return "app"
-    if RecoveryCode.objects.filter(user=user, digest=_digest(given)).delete()[0]:
+    if registry.is_written_here() and RecoveryCode.objects.filter(user=user, digest=_digest(given)).delete()[0]:
         return "recovery"
     return None
 
 
 @transaction.atomic
 def new_recovery_codes(*, user: User) -> list[str]:
-    """Create recovery codes, to be shown once. Older ones become invalid."""
+    """Create recovery codes, to be shown once. Older ones become invalid. Raises WrittenInPodZero."""
+    registry.require_writable()
     User.objects.select_for_update().get(pk=user.pk)
     RecoveryCode.objects.filter(user=user).delete()
     codes = [base64.b32encode(secrets.token_bytes(_RECOVERY_BYTES)).decode().lower() for _ in range(RECOVERY_CODES)]
@@ -133,7 +142,9 @@ def new_recovery_codes(*, user: User) -> list[str]:
 
 @transaction.atomic
 def remove_factor(*, user: User, kind: str, factor_id: int) -> None:
-    """Remove an `app` or a `passkey`, and with the last of them the recovery codes. Raises NotFound and LastFactor."""
+    """Remove an `app` or a `passkey`, and with the last of them the recovery codes. Raises NotFound, LastFactor and
+    WrittenInPodZero."""
+    registry.require_writable()
     # Locks the user, so that of two removals at once, the second finds the first factor gone.
     User.objects.select_for_update().get(pk=user.pk)
     if kind not in _KINDS or not _KINDS[kind].objects.filter(user=user, pk=factor_id).delete()[0]:
@@ -146,7 +157,9 @@ def remove_factor(*, user: User, kind: str, factor_id: int) -> None:
 
 @transaction.atomic
 def remove_all_factors(*, user: User) -> int:
-    """Remove all factors and recovery codes of somebody who lost them; returns the number of factors."""
+    """Remove all factors and recovery codes of somebody who lost them; returns the number of factors. Raises
+    WrittenInPodZero."""
+    registry.require_writable()
     factors = factors_of(user)
     for rows in (Authenticator, Passkey, RecoveryCode):
         rows.objects.filter(user=user).delete()
@@ -162,6 +175,8 @@ def _use_code_of(app: Authenticator, code: str, now: datetime) -> bool:
     step = _step_of(key, code, now=now, after=app.last_step)
     if step is None:
         return False
+    if not registry.is_written_here():
+        return use_here("app", app.pk, step)
     # The first of two requests with one code writes the step, and so uses the code.
     return bool(Authenticator.objects.filter(pk=app.pk, last_step__lt=step).update(last_step=step))
 

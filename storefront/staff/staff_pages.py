@@ -6,8 +6,10 @@ Following a link changes nothing, since mail scanners follow links, too.
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from typing import Any, cast
+from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.contrib.auth import logout
@@ -25,14 +27,16 @@ from storefront.kit import tokens
 from storefront.kit.api.http import SeeOther, pop_query_string
 from storefront.kit.callers import client_network
 from storefront.kit.refusals import Refusal
+from storefront.pods import registry
 from storefront.shops.models import StaffInvitation, User
 from storefront.shops.ratelimit import RateLimited, count_call, retry_after, seconds_to_wait
 from storefront.shops.request import Request
 from storefront.staff import invitations, jobs, signin, staff_sessions
+from storefront.staff.elsewhere import elsewhere
 from storefront.staff.invitations import AccountExists, InvitationOver
 from storefront.staff.staff_forms import ChoosePasswordForm, ForgottenForm, NewAccountForm
 
-PROOF = "staff_invitation"
+PROOF, OFFER = "staff_invitation", "staff_account_offer"
 RESETS_A_MINUTE = 2
 # Limits of password reset mails: requested from one place, and sent to one address. The second is no longer than a link
 # is valid, so that an owner for whom strangers used it up has a link that works.
@@ -102,6 +106,10 @@ def invitation(request: Any) -> HttpResponse:
             return _as_signed_in(request, offered)
         if invitations.accounts_with(offered.email).exists():
             return _page(request, "invitation.html", _shown(offered, "sign_in"))
+        if not registry.is_written_here():
+            query = urlencode({"token": invitations.offer_account(offered)})
+            address = registry.address(f"/admin/new-account/?{query}")
+            return _page(request, "invitation.html", {**_shown(offered, "elsewhere"), "address": address})
         return _with_new_account(request, offered)
     except InvitationOver:
         return _over(request)
@@ -136,6 +144,45 @@ def _with_new_account(request: Any, offered: StaffInvitation) -> HttpResponse:
             messages.success(request, f"Account created. Sign in as {offered.email}.")
             return SeeOther(reverse("admin:login"))
     return _page(request, "invitation.html", {**_shown(offered, "new"), "form": form}, 422 if form.is_bound else 200)
+
+
+@require_safe
+@mailed_link
+@sensitive_variables()
+def follow_offer(request: Any) -> HttpResponse:
+    """Follow another pod's link to create an account: store the proof in the session, and redirect to a URL without
+    it."""
+    token = QueryDict(pop_query_string(request)).get("token", "")
+    if invitations.offer_of(token) is None:
+        return _over(request)
+    if request.method == "GET":
+        request.session[OFFER] = token
+    return SeeOther(reverse("admin:new_account"))
+
+
+@sensitive_post_parameters("new_password1", "new_password2")
+@require_http_methods(["GET", "HEAD", "POST"])
+@csrf_protect
+@private
+@sensitive_variables("form", "given")
+def new_account(request: Any) -> HttpResponse:
+    """Create the account of somebody whom a shop of another pod has invited, and lead back to the invitation."""
+    if answer := elsewhere(request):
+        return answer
+    offered = invitations.offer_of(request.session.get(OFFER, ""))
+    if offered is None:
+        return _over(request)
+    person = User(username=offered.email, email=offered.email)
+    form = NewAccountForm(person, request.POST if request.method == "POST" else None)
+    is_made = invitations.accounts_with(offered.email).exists()
+    if not is_made and form.is_valid():
+        given = form.cleaned_data
+        # Whoever made it has followed the same mail.
+        with suppress(AccountExists):
+            invitations.create_account(email=offered.email, name=given["name"], password=given["new_password1"])
+        is_made = True
+    status = 422 if form.is_bound and not is_made else 200
+    return _page(request, "new_account.html", {"offered": offered, "form": form, "is_made": is_made}, status)
 
 
 @require_POST
@@ -222,6 +269,9 @@ class ChoosePassword(PasswordResetConfirmView):
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         return super().get_context_data(**{**admin.site.each_context(self.request), **kwargs})
 
+    def dispatch(self, *args: Any, **kwargs: Any) -> Any:
+        return elsewhere(self.request) or super().dispatch(*args, **kwargs)
+
     def form_valid(self, form: Any) -> HttpResponse:
         answer = super().form_valid(form)
         # Signs out everybody who used the old password.
@@ -238,6 +288,8 @@ def urls() -> list[URLPattern]:
         path("invitation/", follow_invitation, name="invitation_link"),
         path("invitation/accept/", invitation, name="invitation"),
         path("invitation/sign-out/", leave, name="invitation_sign_out"),
+        path("new-account/", follow_offer, name="new_account_link"),
+        path("new-account/create/", new_account, name="new_account"),
         path("password_reset/", forgotten, name="admin_password_reset"),
         path("password_reset/mailed/", mailed, name="password_reset_done"),
         path("password_reset/link/", follow_reset, name="password_reset_link"),

@@ -8,6 +8,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 
 from storefront.kit.database_errors import RETRY_AFTER_SECONDS, is_unavailable
+from storefront.pods.registry import is_refused, where
 from storefront.shops.request import Request
 from storefront.website.moved import NoSuchPage, instead_of_missing
 
@@ -53,7 +54,10 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """A 503 with Retry-After while the database cannot be used, as in the API (R-ERR-12). Uses neither the database nor
     the session, since they may be the cause of the error."""
-    is_away = is_unavailable(sys.exc_info()[1])
+    error = sys.exc_info()[1]
+    if is_refused(error):
+        return HttpResponse(f"{where()} Nothing was changed.", status=409, content_type="text/plain")
+    is_away = is_unavailable(error)
     status = 503 if is_away else 500
     sentence = (
         AWAY if is_away else "Sorry, there is a problem on our side. Your basket is safe. Please try again later."

@@ -30,7 +30,8 @@ def programs() -> Path | None:
 class Cluster:
     """`url` names its one database, a copy of another."""
 
-    def __init__(self, directory: Path, programs: Path) -> None:
+    def __init__(self, directory: Path, programs: Path, **settings: str) -> None:
+        self.settings = settings
         self.directory, self.programs, self.port = directory, programs, free_port()
         # PostgreSQL refuses to run as root.
         self.user = "postgres" if os.geteuid() == 0 else getpass.getuser()
@@ -54,7 +55,7 @@ class Cluster:
     def start(self) -> None:
         # Without fsync, a killed process loses nothing that it has written; only a crash of the machine would.
         given = {"listen_addresses": "127.0.0.1", "port": self.port, "unix_socket_directories": "", "fsync": "off"}
-        settings = [part for name, value in given.items() for part in ("-c", f"{name}={value}")]
+        settings = [part for name, value in (given | self.settings).items() for part in ("-c", f"{name}={value}")]
         with (self.directory / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 [self.programs / "postgres", "-D", self.directory / "data", *settings],
@@ -118,10 +119,11 @@ def children(pid: int) -> list[int]:
 
 
 @contextmanager
-def cluster(programs: Path, copied_from: str) -> Iterator[Cluster]:
+def cluster(programs: Path, copied_from: str, **settings: str) -> Iterator[Cluster]:
+    """A server with these settings besides those of all, which ends with the block."""
     # Other users cannot enter pytest's folders.
     directory = Path(tempfile.mkdtemp(prefix="storefront-cluster-"))
-    found = Cluster(directory, programs)
+    found = Cluster(directory, programs, **settings)
     try:
         if os.geteuid() == 0:
             shutil.chown(directory, found.user)

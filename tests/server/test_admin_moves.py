@@ -54,7 +54,7 @@ MOVED = {
         *(f"apps_app_{deed}" for deed in ("add", "change", "install", "rotate_secret")),
         *(f"apps_installation_{deed}" for deed in ("change", "rotate_token", "end_old_tokens", "rotate_secret")),
         "apps_installation_uninstall",
-        *("password_change", "admin_password_reset", "password_reset_confirm", "invitation", "enrol"),
+        *("password_change", "admin_password_reset", "password_reset_confirm", "invitation", "new_account", "enrol"),
         *(f"security_{deed}" for deed in ("add", "remove", "codes", "end")),
     },
 }
@@ -98,7 +98,7 @@ def test_deleting_chosen_rows_moves_what_deleting_one_does():
 
 
 # These are for people who are not signed in, and ask for a proof of their own.
-ASK_OTHERWISE = {"admin_password_reset", "password_reset_confirm", "invitation", "enrol"}
+ASK_OTHERWISE = {"admin_password_reset", "password_reset_confirm", "invitation", "new_account", "enrol"}
 # Their form is the page on which the row is looked at, so only sending it asks.
 LOOKED_AT = ("_change", "_changelist")
 FORM = {"post": "yes", "_form_submitted": "on", "id": "1", "_save": "1"}

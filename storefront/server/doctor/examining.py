@@ -6,7 +6,18 @@ from functools import partial
 
 from django.db import DatabaseError, InterfaceError, connections
 
-from storefront.server.doctor import backups, clocks, databases, disks, hosts, mails, replicas, versions, workers
+from storefront.server.doctor import (
+    backups,
+    clocks,
+    databases,
+    disks,
+    hosts,
+    mails,
+    registries,
+    replicas,
+    versions,
+    workers,
+)
 from storefront.server.doctor.findings import Finding, State
 from storefront.server.doctor.running import run_all
 
@@ -29,6 +40,7 @@ def examine(*, mail_to: str | None, seconds: float = DEADLINE_SECONDS) -> list[F
         Check("hosts", hosts.look, needs_database=True),
         Check("mail", partial(mails.look, mail_to=mail_to)),
         Check("worker", workers.look, needs_database=True),
+        Check("registry", registries.look, needs_database=True),
         Check("backup", backups.look),
         Check("disk", disks.look),
         Check("clock", clocks.look, needs_database=True),

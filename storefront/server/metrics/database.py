@@ -19,6 +19,8 @@ from storefront.catalogue.models import Product
 from storefront.kit import clock
 from storefront.kit.queues import FILES
 from storefront.pictures.models import PictureFetch, PictureRequest
+from storefront.pods import registry_state
+from storefront.pods.registry_state import Slot
 from storefront.server.metrics.horizon import Horizon
 from storefront.server.worker.heartbeat import live_workers
 from storefront.shops import quotas
@@ -48,6 +50,9 @@ class Reading:
     # Seconds for which the oldest running transaction has kept the change feed from going on; and running workers.
     horizon_age: float
     workers: int
+    # Pod 0's slots, by which other pods read the registry; and how this pod reads it.
+    slots: list[Slot]
+    registry: registry_state.Reading | None
 
 
 def read() -> Reading:
@@ -71,6 +76,8 @@ def read() -> Reading:
         _quotas(now),
         HORIZON.age(dialect.oldest_running()),
         live_workers(now),
+        registry_state.slots(),
+        registry_state.reading(now=now),
     )
 
 
@@ -145,6 +152,7 @@ class DatabaseFigures(Collector):
         horizon = "Seconds for which the oldest running transaction has held up the change feed of all shops."
         yield GaugeMetricFamily("storefront_feed_horizon_age_seconds", horizon, reading.horizon_age)
         yield GaugeMetricFamily("storefront_workers_live", "Workers that run, of all machines.", reading.workers)
+        yield from _registry(reading)
 
     def reading(self) -> Reading | None:
         """A reading that is FRESH_SECONDS old at most; None if there is none within DEADLINE_SECONDS."""
@@ -159,6 +167,24 @@ class DatabaseFigures(Collector):
         except TimeoutError:
             log.warning("metrics_without_database", reason=f"no answer within {DEADLINE_SECONDS:.0f} s")
             return None
+
+
+def _registry(reading: Reading) -> Iterator[GaugeMetricFamily]:
+    """Figures of the registry that pods have in common; none in a deployment with one database."""
+    if reading.slots:
+        kept = GaugeMetricFamily(
+            "storefront_registry_kept_bytes", "Bytes of the log that pod 0 keeps for a reader.", labels=["slot"]
+        )
+        is_read = GaugeMetricFamily("storefront_registry_read", "Whether a pod reads its slot.", labels=["slot"])
+        for slot in reading.slots:
+            kept.add_metric([slot.name], slot.kept_bytes)
+            is_read.add_metric([slot.name], float(slot.is_read and not slot.is_lost))
+        yield from (kept, is_read)
+    if reading.registry:
+        age = -1.0 if reading.registry.age is None else reading.registry.age
+        yield GaugeMetricFamily("storefront_registry_age_seconds", "Age of this pod's accounts and apps.", age)
+        errors = "How often rows of the registry could not be written."
+        yield GaugeMetricFamily("storefront_registry_errors", errors, reading.registry.errors)
 
 
 def _read_or_none() -> Reading | None:

@@ -10,6 +10,7 @@ from typing import Protocol
 from django.contrib.sessions.models import Session
 from django_tasks_db.models import DBTaskResult
 
+from storefront.apps.actions import uninstall_deleted
 from storefront.apps.call_statistics import delete_old_extension_calls
 from storefront.audit.queries import delete_old_entries
 from storefront.carts.actions import delete_expired_carts
@@ -28,6 +29,7 @@ from storefront.listing.jobs import queue_due_counts
 from storefront.orders.file_sweeps import delete_unused_files, give_added_files
 from storefront.payments.accounts import delete_replaced
 from storefront.payments.jobs import ask_providers, delete_old_drafts, end_expired_drafts, pay_back_refunds
+from storefront.pods.registry_beat import beat
 from storefront.privacy.jobs import delete_old_requests, resume_silent_requests
 from storefront.product_files.deciding import decline_undecided
 from storefront.product_files.jobs import (
@@ -117,6 +119,8 @@ DATABASE_SWEEPS = [
     Sweep("interrupted data requests", timedelta(minutes=1), resume_silent_requests),
     Sweep("old data requests", timedelta(hours=1), delete_old_requests),
     Sweep("old changes", timedelta(hours=1), delete_old_changes),
+    Sweep("beat of the registry", timedelta(seconds=30), beat),
+    Sweep("apps that pod 0 deleted", timedelta(minutes=1), uninstall_deleted, limit=10),
     Sweep("calls of extensions", timedelta(hours=1), delete_old_extension_calls),
     Sweep("idempotent answers", timedelta(minutes=10), delete_expired_answers),
     Sweep("hand-over codes", timedelta(minutes=1), delete_expired_codes),

@@ -8,6 +8,8 @@ from storefront.kit import clock
 from storefront.kit.dialect import IS_POSTGRESQL
 from storefront.kit.direct import make_direct
 from storefront.pods import own
+from storefront.pods.registry import is_joined
+from storefront.pods.registry_join import renew_triggers
 from storefront.server.baseline import adopt_database
 from storefront.server.database_wait import wait_for_database
 from storefront.server.migrating import only_migration
@@ -41,6 +43,8 @@ class Command(migrate.Command):
             if IS_POSTGRESQL and not (options["plan"] or options["check_unapplied"]):
                 own.claim_ids(connection)
                 add_partitions(now=clock.now())
+                if is_joined(using=connection.alias):
+                    renew_triggers()
 
     def _say_waiting(self) -> None:
         self.stderr.write("Waiting for another process that is migrating this database.")
