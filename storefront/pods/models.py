@@ -25,3 +25,29 @@ class HostElsewhere(models.Model):
 
     def __str__(self) -> str:
         return f"{self.host} in pod {self.pod}"
+
+
+class ShopMove(models.Model):
+    """How far the move of a shop to another pod has come (`server/moving`). Both pods have a row of it: the source's
+    has the step, the target's says only who may see the rows there. A pod from which nothing moves has none."""
+
+    class Step(models.TextChoices):
+        COPYING = "copying", "its rows are copied, while it sells"
+        DRAINING = "draining", "no new tasks and webhooks are begun"
+        SWITCHING = "switching", "writes are refused until the target has it"
+        MOVED = "moved", "the target has it; the old rows are put aside"
+        SHELVED = "shelved", "the old rows are kept for a day"
+        ARRIVING = "arriving", "its rows arrive here, and nobody else writes them"
+        LEAVING = "leaving", "the move is undone, and its rows are deleted here"
+        ARRIVED = "arrived", "it is served here"
+
+    # No foreign key: the shop's own row is in one of the two pods.
+    shop_id = models.BigIntegerField(primary_key=True)
+    domain = models.CharField(max_length=253)
+    source = models.PositiveSmallIntegerField(help_text="Number of the pod that had the shop.")
+    target = models.PositiveSmallIntegerField(help_text="Number of the pod that gets it.")
+    step = models.CharField(max_length=10, choices=Step)
+    step_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.domain} from pod {self.source} to pod {self.target}: {self.step}"
