@@ -27,6 +27,18 @@ class HostElsewhere(models.Model):
         return f"{self.host} in pod {self.pod}"
 
 
+class TokenElsewhere(models.Model):
+    """A token of a shop that has moved away. One without a shop code leads the proxy to pod 0, which finds the shop,
+    and so its pod, by this row. Nothing is granted by it: the pod that serves the shop decides."""
+
+    digest = models.CharField(max_length=64, primary_key=True)
+    # No foreign key: the shop's row is in the other pod.
+    shop_id = models.BigIntegerField(db_index=True)
+
+    def __str__(self) -> str:
+        return f"a token of shop {self.shop_id}"
+
+
 class ShopMove(models.Model):
     """How far the move of a shop to another pod has come (`server/moving`). Both pods have a row of it: the source's
     has the step, the target's says only who may see the rows there. A pod from which nothing moves has none."""

@@ -28,10 +28,11 @@ def programs() -> Path | None:
 
 
 class Cluster:
-    """`url` names its one database, a copy of another."""
+    """`url` names its one database, a copy of another. `settings` are those of the server that differ."""
 
-    def __init__(self, directory: Path, programs: Path) -> None:
+    def __init__(self, directory: Path, programs: Path, settings: dict[str, str] | None = None) -> None:
         self.directory, self.programs, self.port = directory, programs, free_port()
+        self.settings = settings or {}
         # PostgreSQL refuses to run as root.
         self.user = "postgres" if os.geteuid() == 0 else getpass.getuser()
         self.url = f"postgres://{self.user}@127.0.0.1:{self.port}/postgres"
@@ -54,6 +55,7 @@ class Cluster:
     def start(self) -> None:
         # Without fsync, a killed process loses nothing that it has written; only a crash of the machine would.
         given = {"listen_addresses": "127.0.0.1", "port": self.port, "unix_socket_directories": "", "fsync": "off"}
+        given |= self.settings
         settings = [part for name, value in given.items() for part in ("-c", f"{name}={value}")]
         with (self.directory / "log").open("ab") as log:
             self.process = subprocess.Popen(
@@ -98,14 +100,18 @@ def children(pid: int) -> list[int]:
 
 
 @contextmanager
-def cluster(programs: Path, copied_from: str) -> Iterator[Cluster]:
+def cluster(programs: Path, copied_from: str, settings: dict[str, str] | None = None) -> Iterator[Cluster]:
+    """A server with a copy of this database; an empty one without."""
     # Other users cannot enter pytest's folders.
     directory = Path(tempfile.mkdtemp(prefix="storefront-cluster-"))
-    found = Cluster(directory, programs)
+    found = Cluster(directory, programs, settings)
     try:
         if os.geteuid() == 0:
             shutil.chown(directory, found.user)
-        found.make(copied_from)
+        if copied_from:
+            found.make(copied_from)
+        else:
+            found.make_empty()
         yield found
     finally:
         found.kill()

@@ -34,6 +34,10 @@ _HOSTS = """
     WHERE shop_id = %(shop)s AND confirmed_at IS NOT NULL
     ON CONFLICT (host) DO UPDATE SET shop_id = excluded.shop_id, pod = excluded.pod, is_domain = excluded.is_domain
 """
+_TOKENS = """
+    INSERT INTO pods_tokenelsewhere (digest, shop_id) SELECT digest, shop_id FROM shops_apitoken WHERE shop_id = %s
+    ON CONFLICT (digest) DO NOTHING
+"""
 
 
 @dataclass(frozen=True)
@@ -171,7 +175,8 @@ class Move:
         _announce(target, shop)
         if state.step_of(source, shop) == Step.SWITCHING:
             with without_triggers(source):
-                source.run(_HOSTS, {"shop": shop, "pod": target.number})  # type: ignore[arg-type]
+                source.run(_HOSTS, {"shop": shop, "pod": target.number})
+                source.run(_TOKENS, [shop])
                 tasks.delete(source, shop)
                 shelf.put_shop_aside(source, shop)
                 state.set_step(source, shop, Step.MOVED)

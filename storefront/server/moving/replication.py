@@ -1,4 +1,3 @@
-
 """Copies the rows of a shop to the target, and keeps them up to date, by a publication with row filters.
 
 What must never happen: a change of any shop fails because a table's filter needs columns that are not in its replica

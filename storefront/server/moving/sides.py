@@ -1,12 +1,11 @@
 """The two pods of a move, each with a connection that commits each statement on its own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import psycopg
-from psycopg import sql
 
 from storefront.pods.deployment import Pod
 from storefront.server.command import Failed
@@ -30,7 +29,7 @@ class Side:
     def number(self) -> int:
         return self.pod.number
 
-    def run(self, statement: Any, parameters: Sequence[Any] | None = None) -> int:
+    def run(self, statement: Any, parameters: Sequence[Any] | Mapping[str, Any] | None = None) -> int:
         """Execute the statement. Returns the number of its rows."""
         return self.connection.execute(statement, parameters).rowcount
 
@@ -67,7 +66,3 @@ def connect(pod: Pod, options: str = "") -> psycopg.Connection[Any]:
         application_name="storefront moveshop",
         **alive,
     )
-
-
-def name(text: str) -> sql.Identifier:
-    return sql.Identifier(text)

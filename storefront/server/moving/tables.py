@@ -8,13 +8,13 @@ is each pod's own.
 
 from functools import cache
 
-from storefront.pods.models import HostElsewhere, ShopMove
+from storefront.pods.models import HostElsewhere, ShopMove, TokenElsewhere
 from storefront.server.archive.tables import SHARED, Table, foreign_keys, path_to_shop, shop_tables
 from storefront.shops.models import Shop
 from storefront.sync.models import Change, Log
 
 # What each pod has of its own: who serves which shop, and feeds, whose positions are numbers of its transactions.
-OWN = (HostElsewhere, ShopMove, Change, Log)
+OWN = (HostElsewhere, ShopMove, TokenElsewhere, Change, Log)
 
 
 @cache
