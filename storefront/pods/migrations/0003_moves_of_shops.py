@@ -2,6 +2,8 @@
 
 from django.db import migrations, models
 
+from storefront.kit.schema_changes import DropIndexes
+
 
 class Migration(migrations.Migration):
 
@@ -28,4 +30,6 @@ class Migration(migrations.Migration):
                 ('shop_id', models.BigIntegerField(db_index=True)),
             ],
         ),
+        # Django makes it for LIKE on a unique text, which no query here uses.
+        DropIndexes(names=["pods_tokenelsewhere_digest_2e14e7a1_like"]),
     ]

@@ -1,0 +1,166 @@
+"""A shop moves from pod to pod with all that it has, and nothing of another shop; a killed move goes on or back."""
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from django.db import connection
+
+from tests.pods.deployments import POD
+from tests.pods.moves import Pods, movable_pods
+from tests.server.programs import storefront
+
+pytestmark = [
+    pytest.mark.proof,
+    pytest.mark.skipif(connection.vendor != "postgresql", reason="pods are PostgreSQL databases"),
+]
+STEPS = ["prepare", "copy", "drain", "stop", "switched", "shelve", "tidy"]
+# At these, the target serves the shop already.
+SWITCHED = ["switched", "shelve", "tidy"]
+QUEUED = """
+from storefront.customers.jobs import send_notice
+send_notice.enqueue({shop}, "a@example.com", "password_changed")
+"""
+
+
+@pytest.fixture(scope="module")
+def pods(migrated, tmp_path_factory) -> Iterator[Pods]:
+    with movable_pods(tmp_path_factory.mktemp("moves"), migrated) as found:
+        yield found
+
+
+@pytest.fixture
+def shops(pods, request) -> Iterator[tuple[dict, dict]]:
+    """A shop in pod 0, and a second one beside it."""
+    name = request.node.name.replace("[", "-").replace("]", "").replace("_", "-")[-40:].strip("-")
+    yield pods.make_shop(0, f"{name}.test"), pods.make_shop(0, f"other-{name}.test")
+    pods.finish()
+    assert pods.leftovers() == {}
+
+
+def domain_of(pods: Pods, shop: dict) -> str:
+    return next(
+        domain
+        for number in pods.urls
+        for (domain,) in pods.ask(number, "SELECT domain FROM shops_shop WHERE id = %s", [shop["shop"]])
+    )
+
+
+def test_all_of_one_shop_moves_and_nothing_of_another(pods, shops):
+    shop, other = shops
+    before, of_other = pods.rows_of(0, shop["shop"]), pods.rows_of(0, other["shop"])
+    pods.environments[0] |= {"EMAIL_URL": "smtp://127.0.0.1:1"}
+    done = storefront("shell", "--no-imports", "-c", QUEUED.format(shop=shop["shop"]), **pods.environments[0])
+    assert done.returncode == 0, done.stderr
+    done = pods.move(domain_of(pods, shop), POD)
+    assert done.returncode == 0, done.stderr
+    assert pods.rows_of(POD, shop["shop"]) == before
+    assert pods.rows_of(0, shop["shop"]) == {}
+    assert pods.rows_of(0, other["shop"]) == of_other
+    assert pods.rows_of(POD, other["shop"]) == {}
+    task = "SELECT count(*) FROM django_tasks_database_dbtaskresult WHERE args_kwargs -> 'args' ->> 0 = %s"
+    given = [str(shop["shop"])]
+    assert (pods.value(0, task, given), pods.value(POD, f"{task} AND status = 'READY'", given)) == (0, 1)
+    verified = storefront("verify", "--shop", domain_of(pods, shop), **pods.environments[POD])
+    assert verified.returncode == 0, verified.stderr
+
+
+def test_a_shop_moves_away_and_back(pods, shops):
+    shop, _ = shops
+    before, domain = pods.rows_of(0, shop["shop"]), domain_of(pods, shop)
+    assert pods.move(domain, POD).returncode == 0
+    again = pods.move(domain, 0)
+    assert (again.returncode, "keeps old rows" in again.stderr) == (1, True)
+    pods.finish()
+    assert pods.move(domain, 0).returncode == 0
+    assert pods.rows_of(0, shop["shop"]) == before
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_killed_move_goes_on(pods, shops, step):
+    shop, _ = shops
+    before, domain = pods.rows_of(0, shop["shop"]), domain_of(pods, shop)
+    assert pods.move_killed_at(step, domain, POD)
+    done = pods.move(domain, POD)
+    assert done.returncode == 0, done.stderr
+    assert pods.rows_of(POD, shop["shop"]) == before
+    assert pods.rows_of(0, shop["shop"]) == {}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_killed_move_goes_back_until_it_has_switched(pods, shops, step):
+    shop, _ = shops
+    before, domain = pods.rows_of(0, shop["shop"]), domain_of(pods, shop)
+    assert pods.move_killed_at(step, domain, POD)
+    # A killed run that is in its stop may have come further than it could write.
+    is_switched = bool(pods.ask(POD, "SELECT 1 FROM shops_shop WHERE id = %s", [shop["shop"]]))
+    assert is_switched or step not in SWITCHED
+    if not is_switched:
+        assert not pods.move_killed_at("never", domain, POD, "--back")
+        assert (pods.rows_of(0, shop["shop"]), pods.rows_of(POD, shop["shop"])) == (before, {})
+        write(pods, 0, shop)
+        return
+    refused = pods.move(domain, POD, "--back")
+    assert (refused.returncode, "cannot be undone" in refused.stderr) == (1, True)
+    assert pods.move(domain, POD).returncode == 0
+
+
+@pytest.mark.parametrize("step", ["prepare", "copy", "drain", "stop"])
+def test_a_killed_move_does_not_keep_the_shop_stopped(pods, shops, step):
+    shop, _ = shops
+    assert pods.move_killed_at(step, domain_of(pods, shop), POD)
+    if pods.ask(POD, "SELECT 1 FROM shops_shop WHERE id = %s", [shop["shop"]]):
+        write(pods, POD, shop)
+    else:
+        write(pods, 0, shop)
+        assert pods.move(domain_of(pods, shop), POD, "--back").returncode == 0
+        return
+    assert pods.move(domain_of(pods, shop), POD).returncode == 0
+
+
+def write(pods: Pods, number: int, shop: dict) -> None:
+    pods.ask(number, "UPDATE catalogue_product SET name = name || '.' WHERE shop_id = %s", [shop["shop"]])
+
+
+def test_a_second_run_at_once_is_refused(pods, shops):
+    shop, _ = shops
+    with psycopg.connect(pods.urls[0], autocommit=True) as first:
+        first.execute("SELECT pg_advisory_lock(%s)", [(1 << 61) + shop["shop"]])
+        done = pods.move(domain_of(pods, shop), POD)
+    assert (done.returncode, "Another run moves" in done.stderr) == (1, True)
+
+
+def test_a_transaction_that_writes_for_too_long_is_neither_lost_nor_cut_off(pods, shops):
+    """It began before the stop, and commits after the first attempts."""
+    shop, _ = shops
+    assert pods.move_killed_at("copy", domain_of(pods, shop), POD)
+    with psycopg.connect(pods.urls[0]) as writer:
+        writer.execute("UPDATE catalogue_product SET name = 'late' WHERE shop_id = %s", [shop["shop"]])
+        assert pods.move_killed_at("stop", domain_of(pods, shop), POD)
+        writer.commit()
+    assert pods.move(domain_of(pods, shop), POD).returncode == 0
+    assert pods.value(POD, "SELECT name FROM catalogue_product WHERE shop_id = %s", [shop["shop"]]) == "late"
+
+
+def test_a_missing_account_is_named_before_anything_changes(pods, shops):
+    shop, _ = shops
+    domain = domain_of(pods, shop)
+    given = ("--shop", domain, "--email", "owner@example.com", "--role", "owner")
+    assert storefront("invitestaff", *given, **pods.environments[0]).returncode == 0
+    user = pods.value(
+        0,
+        "INSERT INTO shops_user (password, is_superuser, username, first_name, last_name, is_staff, is_active,"
+        " date_joined, email) VALUES ('', false, %s, '', '', true, true, now(), %s) RETURNING id",
+        [domain, f"a@{domain}"],
+    )
+    pods.ask(0, "UPDATE shops_staffinvitation SET invited_by_id = %s WHERE shop_id = %s", [user, shop["shop"]])
+    done = pods.move(domain, POD)
+    assert (done.returncode, f"lacks user {user}" in done.stderr) == (1, True), done.stderr
+    pods.ask(0, "UPDATE shops_staffinvitation SET invited_by_id = NULL WHERE shop_id = %s", [shop["shop"]])
+
+
+def test_a_pod_that_is_not_listed_and_a_shop_that_nobody_has(pods, shops):
+    shop, _ = shops
+    assert "Pod 9 is not in the pods file" in pods.move(domain_of(pods, shop), 9).stderr
+    assert "No pod has a shop" in pods.move("nowhere.test", POD).stderr
+    assert "Pod 0 serves" in pods.move(domain_of(pods, shop), 0).stderr
