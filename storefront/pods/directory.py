@@ -38,6 +38,11 @@ def is_alone() -> bool:
     return settings.POD == 0 and not HostElsewhere.objects.exists()
 
 
+def other_pods() -> list[int]:
+    """Numbers of the other pods that are known to have shops."""
+    return sorted(HostElsewhere.objects.values_list("pod", flat=True).distinct())
+
+
 def require_host_here(host: str) -> None:
     """Raises Misdirected if another pod serves the shop with this domain or further domain."""
     # PostgreSQL refuses NUL characters in texts.

@@ -44,6 +44,7 @@ class ShopMove(models.Model):
     has the step, the target's says only who may see the rows there. A pod from which nothing moves has none."""
 
     class Step(models.TextChoices):
+        ASKED = "asked", "the operator has asked for it"
         COPYING = "copying", "its rows are copied, while it sells"
         DRAINING = "draining", "no new tasks and webhooks are begun"
         SWITCHING = "switching", "writes are refused until the target has it"

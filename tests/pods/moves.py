@@ -1,5 +1,6 @@
 """Two pods on PostgreSQL servers of their own, between which shops can be moved, and runs of `storefront moveshop`."""
 
+import json
 import shutil
 import signal
 import subprocess
@@ -15,6 +16,17 @@ from tests.pods.deployments import POD, ROOT, SECRET_KEY, make_shop, output
 from tests.server.clusters import cluster, programs
 from tests.server.programs import PATIENCE, STOREFRONT, clean_environment, free_port, storefront
 
+SHOPS = """
+import json
+from tests.catalogue.factories import make_product
+from tests.shops.factories import make_shop, make_token
+made = []
+for domain in {domains}:
+    shop = make_shop(domain)
+    mug = make_product(shop, name="Mug", slug="mug", stock_qty=100)
+    made.append({{"domain": domain, "shop": shop.pk, "mug": mug.pk, "token": make_token(shop)}})
+print(json.dumps(made))
+"""
 SETTINGS = {"wal_level": "logical", "max_replication_slots": "20", "max_wal_senders": "20"}
 
 
@@ -48,6 +60,11 @@ class Pods:
     def make_shop(self, number: int, domain: str, **given: str) -> dict[str, Any]:
         return make_shop(self.environments[number], domain, **given)
 
+    def make_shops(self, number: int, domains: list[str]) -> list[dict[str, Any]]:
+        """Make several shops by one program, each with a product and a token."""
+        script = SHOPS.format(domains=domains)
+        return json.loads(output("shell", "--no-imports", "-c", script, **self.environments[number]))
+
     def ask(self, number: int, statement: str, parameters: list[Any] | None = None) -> list[tuple[Any, ...]]:
         with psycopg.connect(self.urls[number], autocommit=True) as connection:
             found = connection.execute(statement, parameters)
@@ -75,10 +92,7 @@ class Pods:
         )
         assert process.stderr
         try:
-            for line in process.stderr:
-                if line.startswith(f"step {step}:"):
-                    return True
-            return False
+            return any(line.startswith(f"step {step}:") for line in process.stderr)
         finally:
             process.send_signal(signal.SIGKILL)
             process.wait(PATIENCE)
@@ -114,8 +128,7 @@ class Pods:
             [list(own)],
         )
         counts = {
-            table: self.value(number, f"SELECT count(*) FROM {table} WHERE shop_id = %s", [shop])
-            for (table,) in tables
+            table: self.value(number, f"SELECT count(*) FROM {table} WHERE shop_id = %s", [shop]) for (table,) in tables
         }
         return {table: count for table, count in counts.items() if count}
 
@@ -131,5 +144,3 @@ def movable_pods(directory: Path, migrated: dict[str, str]) -> Iterator[Pods]:
             server = stack.enter_context(cluster(found, migrated["DATABASE_URL"], SETTINGS))
             pods.add(number, server.url, migrated)
         yield pods
-
-

@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
                 ('domain', models.CharField(max_length=253)),
                 ('source', models.PositiveSmallIntegerField(help_text='Number of the pod that had the shop.')),
                 ('target', models.PositiveSmallIntegerField(help_text='Number of the pod that gets it.')),
-                ('step', models.CharField(choices=[('copying', 'its rows are copied, while it sells'), ('draining', 'no new tasks and webhooks are begun'), ('switching', 'writes are refused until the target has it'), ('moved', 'the target has it; the old rows are put aside'), ('shelved', 'the old rows are kept for a day'), ('arriving', 'its rows arrive here, and nobody else writes them'), ('leaving', 'the move is undone, and its rows are deleted here'), ('arrived', 'it is served here')], max_length=10)),
+                ('step', models.CharField(choices=[('asked', 'the operator has asked for it'), ('copying', 'its rows are copied, while it sells'), ('draining', 'no new tasks and webhooks are begun'), ('switching', 'writes are refused until the target has it'), ('moved', 'the target has it; the old rows are put aside'), ('shelved', 'the old rows are kept for a day'), ('arriving', 'its rows arrive here, and nobody else writes them'), ('leaving', 'the move is undone, and its rows are deleted here'), ('arrived', 'it is served here')], max_length=10)),
                 ('step_at', models.DateTimeField()),
             ],
         ),

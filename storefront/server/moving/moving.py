@@ -78,8 +78,12 @@ class Move:
                 f"Pod {self.target.number} serves the shop already, so this move cannot be undone. Run it without"
                 " --back to end it, and then move the shop again."
             )
-        if state.step_of(self.source, self.shop) is None:
+        found = state.step_of(self.source, self.shop)
+        if found is None:
             raise Failed(f"{self.row.domain} is not being moved; there is nothing to undo.")
+        if found == Step.ASKED:
+            state.forget(self.source, self.shop)
+            return
         self.progress("step back: the copy is deleted.")
         state.begin(self.target, self.row, Step.LEAVING)
         state.set_step(self.target, self.shop, Step.LEAVING)
@@ -111,12 +115,13 @@ class Move:
     def _prepare(self) -> None:
         if state.step_of(self.target, self.shop) == Step.LEAVING:
             raise Failed("This move is being undone. Run it with --back until that is done.")
-        if state.step_of(self.source, self.shop) is None:
+        if state.step_of(self.source, self.shop) in (None, Step.ASKED):
             checks.require_settings(self.source, self.target)
             checks.require_free(self.target, self.shop, _domains(self.source, self.shop))
         checks.require_references(self.source, self.target, self.shop)
         self.progress("step prepare: the tables are prepared.")
         state.begin(self.source, self.row, Step.COPYING)
+        state.set_step(self.source, self.shop, Step.COPYING)
         state.begin(self.target, self.row, Step.ARRIVING)
         # The target first: nobody else may write rows there from the first one on.
         for side in (self.target, self.source):
@@ -234,6 +239,18 @@ def _new(sides: dict[int, Side], domain: str, to: int) -> ShopMove:
                 )
             return ShopMove(shop_id=shop, domain=domain, source=side.number, target=to)
     raise Failed(f"No pod has a shop with the domain {domain}.")
+
+
+def asked(pods: Sequence[Pod]) -> list[tuple[str, int]]:
+    """Domain and target of each move that operators have asked for, or that was begun and not ended."""
+    found: list[tuple[str, int]] = []
+    for pod in pods:
+        with opened(pod) as side:
+            found += side.rows(
+                "SELECT domain, target FROM pods_shopmove WHERE source = %s AND step <> %s ORDER BY step_at",
+                [pod.number, Step.SHELVED],
+            )
+    return found
 
 
 def drop_old(pods: Sequence[Pod], now: datetime, *, at_once: bool = False) -> list[str]:
