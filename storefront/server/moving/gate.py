@@ -11,7 +11,8 @@ finds a row of the shop there cannot claim it, and so does not act on it.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psycopg
@@ -74,8 +75,7 @@ END $$;
 
 def close(side: Side, shop: int) -> None:
     """Create the triggers on all tables that have rows of the shop, one table after the other."""
-    with side.connection.transaction():
-        side.run("SELECT pg_advisory_xact_lock(%s)", [MOVES])
+    with alone(side):
         side.run(FUNCTIONS)
     for table in gated():
         change_table(side, lambda table=table: _create(side, table, shop))
@@ -94,6 +94,20 @@ def open(side: Side, shop: int) -> None:
         ]
         if drops:
             change_table(side, lambda drops=drops: [side.run(drop) for drop in drops])
+
+
+@contextmanager
+def alone(side: Side) -> Iterator[None]:
+    """Keep other moves of the pod out, for what they share: functions and replica identities."""
+    until = time.monotonic() + MAX_TRIES
+    while not side.value("SELECT pg_try_advisory_lock(%s)", [MOVES]):
+        if time.monotonic() > until:
+            raise Failed(f"Another move prepares the tables of pod {side.number}. Run this again.")
+        time.sleep(0.2)
+    try:
+        yield
+    finally:
+        side.run("SELECT pg_advisory_unlock(%s)", [MOVES])
 
 
 def gated() -> tuple[Table, ...]:

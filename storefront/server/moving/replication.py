@@ -28,14 +28,8 @@ def link(shop: int) -> str:
 
 def start(source: Side, target: Side, shop: int) -> None:
     """Begin to copy. Safe to run again: what is there already stays."""
-    for place in _places(source, "d"):
-        gate.change_table(source, lambda place=place: source.run(f"ALTER TABLE {place} REPLICA IDENTITY FULL"))
-    if not source.value("SELECT 1 FROM pg_publication WHERE pubname = %s", [link(shop)]):
-        tables = ", ".join(f"{table._meta.db_table} WHERE ({of_shop(table, shop)})" for table in replicated())
-        source.run(
-            f"CREATE PUBLICATION {link(shop)} FOR TABLE {tables} WITH (publish = 'insert, update, delete',"
-            " publish_via_partition_root = true)"
-        )
+    with gate.alone(source):
+        _publish(source, shop)
     if target.value("SELECT 1 FROM pg_subscription WHERE subname = %s", [link(shop)]):
         return
     _create_slot(source, shop)
@@ -45,6 +39,17 @@ def start(source: Side, target: Side, shop: int) -> None:
         f"CREATE SUBSCRIPTION {link(shop)} CONNECTION '{address}' PUBLICATION {link(shop)} WITH (create_slot = false,"
         f" slot_name = '{link(shop)}', copy_data = true)"
     )
+
+
+def _publish(source: Side, shop: int) -> None:
+    for place in _places(source, "d"):
+        gate.change_table(source, lambda place=place: source.run(f"ALTER TABLE {place} REPLICA IDENTITY FULL"))
+    if not source.value("SELECT 1 FROM pg_publication WHERE pubname = %s", [link(shop)]):
+        tables = ", ".join(f"{table._meta.db_table} WHERE ({of_shop(table, shop)})" for table in replicated())
+        source.run(
+            f"CREATE PUBLICATION {link(shop)} FOR TABLE {tables} WITH (publish = 'insert, update, delete',"
+            " publish_via_partition_root = true)"
+        )
 
 
 def _create_slot(source: Side, shop: int) -> None:
@@ -111,8 +116,13 @@ def end_at_target(target: Side, shop: int) -> None:
 
 def end_at_source(source: Side, shop: int) -> None:
     """Drop publication and slots, and reset the identities unless another move needs them. Safe to run again."""
-    source.run(f"DROP PUBLICATION IF EXISTS {link(shop)}")
     drop_slots(source, shop)
+    with gate.alone(source):
+        _withdraw(source, shop)
+
+
+def _withdraw(source: Side, shop: int) -> None:
+    source.run(f"DROP PUBLICATION IF EXISTS {link(shop)}")
     if not source.value(r"SELECT 1 FROM pg_publication WHERE pubname LIKE 'storefront\_move\_%'"):
         for place in _places(source, "f"):
             gate.change_table(source, lambda place=place: source.run(f"ALTER TABLE {place} REPLICA IDENTITY DEFAULT"))

@@ -20,8 +20,14 @@ def begin(side: Side, move: ShopMove, step: str) -> None:
     side.run(_INSERT, [move.shop_id, move.domain, move.source, move.target, step])
 
 
-def set_step(side: Side, shop: int, step: str) -> None:
-    side.run("UPDATE pods_shopmove SET step = %s, step_at = now() WHERE shop_id = %s", [step, shop])
+def set_step(side: Side, shop: int, step: str, *, only_if: str | None = None) -> bool:
+    """Returns False if the stored step is not `only_if`, and then changes nothing."""
+    changed = side.run(
+        "UPDATE pods_shopmove SET step = %(step)s, step_at = now() WHERE shop_id = %(shop)s"
+        " AND (%(before)s::text IS NULL OR step = %(before)s)",
+        {"step": step, "shop": shop, "before": only_if},
+    )
+    return changed == 1
 
 
 def forget(side: Side, shop: int) -> None:

@@ -74,7 +74,8 @@ class Stop:
                 with target.connection.transaction():
                     self._fill()
                     with lock.transaction():
-                        set_step(Side(source.pod, lock), shop, Step.SWITCHING)
+                        if not set_step(Side(source.pod, lock), shop, Step.SWITCHING, only_if=Step.DRAINING):
+                            raise NotNow("The stop came too late, and the workers went on.")
                 return time.monotonic() - stopped
             except psycopg.OperationalError as error:
                 # The server ended the lock's connection, a statement took too long, or the target is away.

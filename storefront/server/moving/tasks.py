@@ -5,9 +5,10 @@ from django_tasks_db.models import DBTaskResult
 
 from storefront.server.moving.gate import TASKS
 from storefront.server.moving.sides import Side
+from storefront.server.worker.moves import HELD
 
 _OF_SHOP = "status = %s AND args_kwargs -> 'args' ->> 0 = %s"
-HELD, DUE = "MOVING", "READY"
+DUE = "READY"
 
 
 def hold(side: Side, shop: int) -> None:

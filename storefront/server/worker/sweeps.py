@@ -36,6 +36,7 @@ from storefront.product_files.jobs import (
     give_up_unmapped_imports,
 )
 from storefront.product_files.undoing import delete_old_journals
+from storefront.server.worker.moves import release_held_tasks
 from storefront.server.worker.tasks import requeue_lost_tasks
 from storefront.shops.handover import delete_expired_codes
 from storefront.shops.idempotency import delete_expired_answers
@@ -125,6 +126,7 @@ DATABASE_SWEEPS = [
     Sweep("sessions", timedelta(hours=1), delete_expired_sessions),
     Sweep("sessions of staff", timedelta(hours=1), delete_ended_sessions),
     Sweep("lost tasks", timedelta(seconds=30), requeue_lost_tasks),
+    Sweep("tasks of interrupted moves", timedelta(seconds=30), release_held_tasks),
     Sweep("old deliveries", timedelta(hours=1), delete_old_deliveries),
     Sweep("old events", timedelta(hours=1), delete_old_events),
     Sweep("search texts that an import left", timedelta(minutes=1), write_overdue, limit=10),
