@@ -12,6 +12,7 @@ from tests.server.programs import storefront, wait_until
 
 pytestmark = [
     pytest.mark.proof,
+    pytest.mark.timeout(900),
     pytest.mark.skipif(connection.vendor != "postgresql", reason="pods are PostgreSQL databases"),
 ]
 STEPS = ["prepare", "copy", "drain", "stop", "switched", "shelve", "tidy"]

@@ -22,6 +22,8 @@ from tests.server.programs import clean_environment, free_port, is_listening, ru
 
 pytestmark = [
     pytest.mark.proof,
+    # Programs, servers and three shoppers on a machine that may be busy.
+    pytest.mark.timeout(900),
     pytest.mark.skipif(connection.vendor != "postgresql", reason="pods are PostgreSQL databases"),
     pytest.mark.skipif(not NGINX, reason="nginx is not installed"),
 ]

@@ -132,8 +132,9 @@ class Move:
         replication.start(self.source, self.target, self.shop)
         replication.await_copy(self.source, self.target, self.shop, self.progress)
 
-    def _switch(self) -> float:
-        """Stop and switch, at most MAX_STOPS times. Returns the seconds for which writes were refused."""
+    def _switch(self) -> float | None:
+        """Stop and switch, at most MAX_STOPS times. Returns the seconds for which writes were refused; None if the
+        target has committed, and could not say so."""
         sessions = Sessions(self.source, self.target, self.shop)
         for attempt in range(1, MAX_STOPS + 1):
             self._drain()
@@ -146,7 +147,7 @@ class Move:
                 return Stop(self.source, self.target, self.shop, sessions).switch()
             except NotNow as refusal:
                 if self._is_switched():
-                    return 0.0
+                    return None
                 state.set_step(self.source, self.shop, Step.COPYING)
                 tasks.release(self.source, self.shop)
                 self.progress(f"Attempt {attempt} of {MAX_STOPS}: {refusal} The shop sells on.")
