@@ -41,7 +41,7 @@ class TokenElsewhere(models.Model):
 
 class ShopMove(models.Model):
     """How far the move of a shop to another pod has come (`server/moving`). Both pods have a row of it: the source's
-    has the step, the target's says only who may see the rows there. A pod from which nothing moves has none."""
+    has the step, the target's decides who may write the rows there. A pod from which nothing moves has none."""
 
     class Step(models.TextChoices):
         ASKED = "asked", "the operator has asked for it"

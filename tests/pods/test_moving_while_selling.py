@@ -16,6 +16,7 @@ from django.db import connection
 
 from storefront.kit.tokens import digest
 from tests.faults.customers import shopping
+from tests.faults.deployment import NO_LIMITS
 from tests.pods.deployments import NGINX, POD, Deployment
 from tests.pods.moves import Pods, movable_pods
 from tests.server.programs import clean_environment, free_port, is_listening, running, wait_until
@@ -51,6 +52,8 @@ def pods(migrated, tmp_path_factory) -> Iterator[Pods]:
 def front(pods) -> Iterator[Front]:
     with ExitStack() as stack:
         for number, port in pods.ports.items():
+            # All shoppers have one address.
+            pods.environments[number] |= {f"STOREFRONT_LIMIT_{name}": "0" for name in NO_LIMITS}
             log = Path(pods.directory, f"pod{number}.log")
             serve = running("serve", "--port", str(port), "--workers", "1", log=log, **pods.environments[number])
             process = stack.enter_context(serve)

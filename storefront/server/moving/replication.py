@@ -55,7 +55,7 @@ def _publish(source: Side, shop: int) -> None:
 def _create_slot(source: Side, shop: int) -> None:
     drop_slots(source, shop)
     try:
-        # It waits for all transactions that run now.
+        # Creating a slot waits for all transactions that run now.
         source.run("SELECT pg_create_logical_replication_slot(%s, 'pgoutput')", [link(shop)])
     except psycopg.errors.QueryCanceled:
         raise Failed(
@@ -150,7 +150,7 @@ def _drop_slots(source: Side, condition: str, value: str) -> None:
                     source.run("SELECT pg_terminate_backend(%s)", [pid])
                 source.run("SELECT pg_drop_replication_slot(%s)", [slot])
             except (psycopg.errors.ObjectInUse, psycopg.errors.UndefinedObject):
-                # Its sender is still ending, or it dropped the slot itself.
+                # The slot's sender is still ending, or has dropped the slot itself.
                 if time.monotonic() > until:
                     raise
                 time.sleep(0.1)

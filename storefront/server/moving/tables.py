@@ -1,7 +1,7 @@
 # ruff: noqa: S608, the conditions consist of names of tables, columns and numbers.
 """Which rows of a shop move, and how.
 
-Most tables are replicated while the shop sells. LATE ones are copied in the stop: the shop's own row, which says where
+Most tables are replicated while the shop sells. LATE ones are copied in the stop: the shop's own row, which decides where
 it is served, and the few rows that have no `shop_id` to filter by. Nothing else of a shop is left behind, but for what
 is each pod's own.
 """
