@@ -61,6 +61,7 @@ def front(pods) -> Iterator[Front]:
         found = Front(pods)
         found.write_site()
         found.map.write_text(found.podmap().stdout)
+        assert NGINX
         server = subprocess.Popen([NGINX, "-c", found.site], env=clean_environment(), stdin=subprocess.DEVNULL)
         stack.callback(server.wait)
         stack.callback(server.terminate)

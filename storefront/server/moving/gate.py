@@ -13,6 +13,7 @@ finds a row of the shop there cannot claim it, and so does not act on it.
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import psycopg
@@ -78,8 +79,8 @@ def close(side: Side, shop: int) -> None:
     with alone(side):
         side.run(FUNCTIONS)
     for table in gated():
-        change_table(side, lambda table=table: _create(side, table, shop))
-    change_table(side, lambda: _create_for_worker(side, shop))
+        change_table(side, partial(_create, side, table, shop))
+    change_table(side, partial(_create_for_worker, side, shop))
 
 
 def open(side: Side, shop: int) -> None:
@@ -93,7 +94,7 @@ def open(side: Side, shop: int) -> None:
             )
         ]
         if drops:
-            change_table(side, lambda drops=drops: [side.run(drop) for drop in drops])
+            change_table(side, partial(side.run, "; ".join(drops)))
 
 
 @contextmanager

@@ -6,6 +6,7 @@ identity. So the identities are set before the publication exists, and reset aft
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -43,7 +44,7 @@ def start(source: Side, target: Side, shop: int) -> None:
 
 def _publish(source: Side, shop: int) -> None:
     for place in _places(source, "d"):
-        gate.change_table(source, lambda place=place: source.run(f"ALTER TABLE {place} REPLICA IDENTITY FULL"))
+        gate.change_table(source, partial(source.run, f"ALTER TABLE {place} REPLICA IDENTITY FULL"))
     if not source.value("SELECT 1 FROM pg_publication WHERE pubname = %s", [link(shop)]):
         tables = ", ".join(f"{table._meta.db_table} WHERE ({of_shop(table, shop)})" for table in replicated())
         source.run(
@@ -125,7 +126,7 @@ def _withdraw(source: Side, shop: int) -> None:
     source.run(f"DROP PUBLICATION IF EXISTS {link(shop)}")
     if not source.value(r"SELECT 1 FROM pg_publication WHERE pubname LIKE 'storefront\_move\_%'"):
         for place in _places(source, "f"):
-            gate.change_table(source, lambda place=place: source.run(f"ALTER TABLE {place} REPLICA IDENTITY DEFAULT"))
+            gate.change_table(source, partial(source.run, f"ALTER TABLE {place} REPLICA IDENTITY DEFAULT"))
 
 
 def drop_slots(source: Side, shop: int) -> None:

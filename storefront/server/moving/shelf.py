@@ -31,7 +31,7 @@ def put_shop_aside(source: Side, shop: int) -> None:
 
 def put_rows_aside(source: Side, shop: int) -> None:
     """Take all other rows, one table after the other. Safe to run again."""
-    tables = [*reversed((*replicated(), *late()[:-1])), Change, Log]
+    tables: list[Table] = [*reversed((*replicated(), *late()[:-1])), Change, Log]
     # Rows without `shop_id` are found by their parents, so they come first.
     for table in sorted(tables, key=lambda table: (table not in late(), table._meta.label not in _FIRST)):
         with without_triggers(source):

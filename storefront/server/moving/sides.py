@@ -57,12 +57,13 @@ def opened(pod: Pod) -> Iterator[Side]:
 
 
 def connect(pod: Pod, options: str = "") -> psycopg.Connection[Any]:
-    alive = {"keepalives_idle": 2, "keepalives_interval": 1, "keepalives_count": 2}
     return psycopg.connect(
         pod.database,
         connect_timeout=5,
         autocommit=True,
         options=f"{_OPTIONS} {options}",
         application_name="storefront moveshop",
-        **alive,
+        keepalives_idle=2,
+        keepalives_interval=1,
+        keepalives_count=2,
     )

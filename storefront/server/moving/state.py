@@ -36,7 +36,6 @@ def forget(side: Side, shop: int) -> None:
 
 def find(side: Side, domain: str) -> ShopMove | None:
     """The move of the shop with this domain that this pod has stored."""
-    rows = side.rows(
-        "SELECT shop_id, domain, source, target, step, step_at FROM pods_shopmove WHERE domain = %s", [domain]
-    )
-    return next((ShopMove(*row) for row in rows), None)
+    names = ("shop_id", "domain", "source", "target", "step", "step_at")
+    rows = side.rows(f"SELECT {', '.join(names)} FROM pods_shopmove WHERE domain = %s", [domain])  # noqa: S608
+    return next((ShopMove(**dict(zip(names, row, strict=True))) for row in rows), None)

@@ -1,12 +1,13 @@
 # ruff: noqa: S608, the conditions consist of names of tables, columns and numbers.
 """Which rows of a shop move, and how.
 
-Most tables are replicated while the shop sells. LATE ones are copied in the stop: the shop's own row, which decides where
-it is served, and the few rows that have no `shop_id` to filter by. Nothing else of a shop is left behind, but for what
-is each pod's own.
+Most tables are replicated while the shop sells. LATE ones are copied in the stop: the shop's own row, which decides
+where it is served, and the few rows that have no `shop_id` to filter by. Nothing else of a shop is left behind, but
+for what is each pod's own.
 """
 
 from functools import cache
+from typing import Any
 
 from storefront.pods.models import HostElsewhere, ShopMove, TokenElsewhere
 from storefront.server.archive.tables import SHARED, Table, foreign_keys, path_to_shop, shop_tables
@@ -39,7 +40,7 @@ def _condition(table: Table, path: str, shop: int) -> str:
     first, _, rest = path.partition("__")
     if not rest:
         return f"{table._meta.pk.column if first == 'pk' else first} = {int(shop)}"
-    field = table._meta.get_field(first)
+    field: Any = table._meta.get_field(first)
     parent = field.remote_field.model
     inner = _condition(parent, rest, shop)
     return f"{field.column} IN (SELECT {parent._meta.pk.column} FROM {parent._meta.db_table} WHERE {inner})"
