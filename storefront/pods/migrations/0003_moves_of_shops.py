@@ -27,7 +27,7 @@ class Migration(migrations.Migration):
             name='TokenElsewhere',
             fields=[
                 ('digest', models.CharField(max_length=64, primary_key=True, serialize=False)),
-                ('shop_id', models.BigIntegerField(db_index=True)),
+                ('shop_id', models.BigIntegerField()),
             ],
         ),
         # Django makes it for LIKE on a unique text, which no query here uses.
