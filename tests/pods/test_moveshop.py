@@ -148,18 +148,6 @@ def test_a_second_run_at_once_is_refused(pods, shops):
     assert (done.returncode, "Another run moves" in done.stderr) == (1, True)
 
 
-def test_a_transaction_that_writes_for_too_long_is_neither_lost_nor_cut_off(pods, shops):
-    """It began before the stop, and commits after the first attempts."""
-    shop, _ = shops
-    assert pods.move_killed_at("copy", shop["domain"], POD)
-    with psycopg.connect(pods.urls[0]) as writer:
-        writer.execute("UPDATE catalogue_product SET name = 'late' WHERE shop_id = %s", [shop["shop"]])
-        assert pods.move_killed_at("stop", shop["domain"], POD)
-        writer.commit()
-    assert pods.move(shop["domain"], POD).returncode == 0
-    assert pods.value(POD, "SELECT name FROM catalogue_product WHERE shop_id = %s", [shop["shop"]]) == "late"
-
-
 def test_a_missing_account_is_named_before_anything_changes(pods, shops):
     shop, _ = shops
     user = pods.value(
