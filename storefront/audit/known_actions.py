@@ -15,6 +15,7 @@ ACTIONS: dict[str, str] = {
     "shop.opened": "Shop's doors opened",
     "shop.closed": "Shop's doors closed, or given a new password",
     "shop.suspended": "Shop closed by the operator",
+    "shop.move_asked": "Move to another pod asked for by the operator",
     "shop.resumed": "Shop opened again by the operator",
     "shop.deleted": "Shop deleted by the operator",
     "quotas.updated": "Shop's quotas changed by the operator",

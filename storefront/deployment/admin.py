@@ -13,6 +13,7 @@ from unfold.admin import ModelAdmin
 from storefront.deployment import actions, trouble
 from storefront.deployment.forms import LIMITS, NewShopForm, QuotasForm
 from storefront.deployment.models import DeployedShop, ShopFigures
+from storefront.deployment.moving import MoveForm, ask_to_move, can_move, state_of_move
 from storefront.deployment.usage import set_limits, usage_of
 from storefront.kit import clock
 from storefront.kit.format import format_bytes, format_count, format_time
@@ -80,12 +81,12 @@ class DeployedShopAdmin(ShopScopedAdmin):
     ordering = ["name", "pk"]
     new_fields = ["name", "domain", "base_url", "owner", "email", "currency", "timezone", "language"]
     fieldsets: Any = layout(
-        "address state owners created figures_shown",
+        "address state owners created move_shown figures_shown",
         "Quotas: used " + " ".join(LIMITS.values()),
         "What fails: failing_webhooks dead_deliveries failed_mails",
     )
     readonly_fields = names(
-        "address state owners created figures_shown used failing_webhooks dead_deliveries failed_mails"
+        "address state owners created move_shown figures_shown used failing_webhooks dead_deliveries failed_mails"
     )
 
     # None has the name of a relation of the shop, by which Django would sort instead.
@@ -107,6 +108,7 @@ class DeployedShopAdmin(ShopScopedAdmin):
     address = column("address", lambda shop: format_html('<a href="{0}" rel="noreferrer">{0}</a>', shop.base_url))
     owners = column("owners", lambda shop: ", ".join(_owners(shop)) or "Nobody has accepted an invitation yet.")
     created = column("created", lambda shop: format_time(shop.created_at, "UTC"))
+    move_shown = column("move", state_of_move)
     figures_shown = column("figures", lambda shop: _figures_table(shop))
     used = column(
         "used now",
@@ -197,6 +199,18 @@ class DeployedShopAdmin(ShopScopedAdmin):
     def reopen_shop(self, request: Any, shop: Any, form: Any) -> str:
         closing.reopen_shop(shop=shop, now=request.now)
         return "The shop is open."
+
+    @deed("Move the shop", Right.OPERATE, Moves.NOTHING, icon="moving", when=can_move)
+    @asks(
+        "Move this shop to another pod?",
+        "The next run of storefront moveshop --asked begins. The shop sells meanwhile; for less than five seconds at "
+        "the end, what shoppers and programs send is refused, and can be sent again. Then the other pod lists it.",
+        "Move the shop",
+        MoveForm,
+    )
+    def move_shop(self, request: Any, shop: Any, form: Any) -> str:
+        is_new = ask_to_move(shop=shop, pod=form.cleaned_data["pod"], now=request.now)
+        return "The move is asked for." if is_new else "A move of this shop is asked for already."
 
 
 def _files(shop: Any) -> str:

@@ -135,12 +135,16 @@ class ByTime:
             log.warning("partition_not_made", partition=name, reason=f"more than {MAX_MOVED} rows are to be moved")
             return False
         cursor.execute(
-            "SELECT array_to_string(reloptions, ', ') FROM pg_class WHERE oid = %s::regclass", [self.default]
+            "SELECT array_to_string(reloptions, ', '), relreplident FROM pg_class WHERE oid = %s::regclass",
+            [self.default],
         )
-        (options,) = cursor.fetchone()
+        options, identity = cursor.fetchone()
         cursor.execute(
             f"CREATE TABLE {name} (LIKE {self.default} INCLUDING ALL)" + f" WITH ({options})" * bool(options)
         )
+        if identity == "f":
+            # A shop moves to another pod at the moment, which needs whole rows in the log.
+            cursor.execute(f"ALTER TABLE {name} REPLICA IDENTITY FULL")
         if unfitting:
             # Without triggers, of which those of the audit log refuse to delete an entry.
             cursor.execute(f"ALTER TABLE {self.default} DISABLE TRIGGER USER")

@@ -7,7 +7,7 @@ proxy. Hosts and shops that are in no row are unknown, as ever: 404 and 401.
 from django.conf import settings
 
 from storefront.kit.refusals import Refusal
-from storefront.pods.models import HostElsewhere
+from storefront.pods.models import HostElsewhere, TokenElsewhere
 
 # Header of a 421. The proxy sends the request there, and removes the header (`nginx.py`, `caddy.py`).
 POD_HEADER = "X-Storefront-Pod"
@@ -38,6 +38,11 @@ def is_alone() -> bool:
     return settings.POD == 0 and not HostElsewhere.objects.exists()
 
 
+def other_pods() -> list[int]:
+    """Numbers of the other pods that are known to have shops."""
+    return sorted(HostElsewhere.objects.values_list("pod", flat=True).distinct())
+
+
 def require_host_here(host: str) -> None:
     """Raises Misdirected if another pod serves the shop with this domain or further domain."""
     # PostgreSQL refuses NUL characters in texts.
@@ -48,6 +53,13 @@ def require_host_here(host: str) -> None:
 def require_shop_here(shop_id: int) -> None:
     """Raises Misdirected if another pod serves the shop with this id."""
     _require_here(shop_id=shop_id)
+
+
+def require_token_here(digest: str) -> None:
+    """Raises Misdirected if the token with this digest is that of a shop that has moved away."""
+    shop = TokenElsewhere.objects.filter(digest=digest).values_list("shop_id", flat=True).first()
+    if shop is not None:
+        require_shop_here(shop)
 
 
 def _require_here(**wanted: str | int) -> None:

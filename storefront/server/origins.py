@@ -7,6 +7,7 @@ HTTPS our cookies are called `__Host-...`, which browsers accept only from the h
 not valid at another (`server/sessions.py`).
 """
 
+import re
 from collections.abc import Callable
 from http.cookies import Morsel
 from typing import cast
@@ -15,6 +16,7 @@ from urllib.parse import urlsplit
 import structlog
 from django.conf import settings
 from django.contrib.messages.storage.cookie import CookieStorage
+from django.contrib.sessions.models import Session
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse, HttpResponsePermanentRedirect
 from django.urls import get_script_prefix, set_script_prefix
@@ -160,7 +162,10 @@ class PlaceCookies(Middleware):
         names = cookie_names(request.place)
         given = request.COOKIES
         known = {name: value for name, value in given.items() if name not in COOKIES}
-        request.COOKIES = known | {name: given[own] for name, own in names.items() if own in given}
+        own_ones = {name: given[own] for name, own in names.items() if own in given}
+        if request.place == SECURE and settings.SESSION_COOKIE_NAME not in own_ones:
+            own_ones = _cookies_of_moved_shop(given) | own_ones
+        request.COOKIES = known | own_ones
         response = self.get_response(request)
         for name, own in names.items():
             if name in response.cookies:
@@ -168,12 +173,26 @@ class PlaceCookies(Middleware):
         return response
 
 
-def cookie_names(place: str) -> dict[str, str]:
-    """The place's name of each of Django's cookies, by Django's name."""
+def cookie_names(place: str, pod: int | None = None) -> dict[str, str]:
+    """The place's name of each of Django's cookies, by Django's name. `pod` is this one by default."""
     prefix = "__Host-" if settings.HTTPS else ""
     # The secure host is that of all pods, and each has the sessions of its own shops.
-    pod = settings.POD if place == SECURE and settings.POD else ""
-    return {name: f"{prefix}{BEGINNINGS[place]}{pod}_{end}" for name, end in COOKIES.items()}
+    number = settings.POD if pod is None else pod
+    of_pod = number if place == SECURE and number else ""
+    return {name: f"{prefix}{BEGINNINGS[place]}{of_pod}_{end}" for name, end in COOKIES.items()}
+
+
+def _cookies_of_moved_shop(given: dict[str, str]) -> dict[str, str]:
+    """The cookies that the pod before gave at the secure host, if this pod has their session: it came with a shop that
+    has moved (`server/moving/sessions.py`)."""
+    form = re.compile(cookie_names(SECURE, 0)[settings.SESSION_COOKIE_NAME].replace("_session", r"(\d{0,4})_session"))
+    found = {key: int(match[1] or 0) for name, key in given.items() if (match := form.fullmatch(name))}
+    if not found:
+        return {}
+    key = Session.objects.filter(pk__in=list(found)).values_list("pk", flat=True).first()
+    if key is None:
+        return {}
+    return {name: given[own] for name, own in cookie_names(SECURE, found[key]).items() if own in given}
 
 
 def _rename(response: HttpResponse, name: str, own: str) -> None:

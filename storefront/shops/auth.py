@@ -99,6 +99,8 @@ def _reason(request: Request, token: str | None) -> Unauthenticated:
         return TokenMalformed()
     if shop_id := tokens.coded_shop(token):
         directory.require_shop_here(shop_id)
+    else:
+        directory.require_token_here(tokens.digest(token))
     return TokenExpired() if queries.is_expired(token, now=request.now) else TokenUnknown()
 
 

@@ -28,7 +28,7 @@ def programs() -> Path | None:
 
 
 class Cluster:
-    """`url` names its one database, a copy of another."""
+    """`url` names its one database, a copy of another. `settings` are those of the server that differ."""
 
     def __init__(self, directory: Path, programs: Path, **settings: str) -> None:
         self.settings = settings
@@ -120,14 +120,17 @@ def children(pid: int) -> list[int]:
 
 @contextmanager
 def cluster(programs: Path, copied_from: str, **settings: str) -> Iterator[Cluster]:
-    """A server with these settings besides those of all, which ends with the block."""
+    """A server with a copy of this database, an empty one without; with these settings besides those of all."""
     # Other users cannot enter pytest's folders.
     directory = Path(tempfile.mkdtemp(prefix="storefront-cluster-"))
     found = Cluster(directory, programs, **settings)
     try:
         if os.geteuid() == 0:
             shutil.chown(directory, found.user)
-        found.make(copied_from)
+        if copied_from:
+            found.make(copied_from)
+        else:
+            found.make_empty()
         yield found
     finally:
         found.kill()

@@ -49,6 +49,8 @@ LEFT_OUT = {
     "pictures.PictureFetch": "pictures that wait to be fetched",
     "pictures.PictureRequest": "pictures that wait to be fetched",
     "pods.HostElsewhere": "hosts that other pods serve",
+    "pods.ShopMove": "how far a move to another pod has come",
+    "pods.TokenElsewhere": "tokens of shops that have moved away",
     "privacy.DataRequest": "requests of persons for their data",
     "shops.ApiToken": "API tokens",
     "shops.AuditEntry": "the audit log",

@@ -39,6 +39,7 @@ from storefront.product_files.jobs import (
 )
 from storefront.product_files.undoing import delete_old_journals
 from storefront.server.partitions import add_partitions
+from storefront.server.worker.moves import release_held_tasks
 from storefront.server.worker.tasks import requeue_lost_tasks
 from storefront.shops.handover import delete_expired_codes
 from storefront.shops.idempotency import delete_expired_answers
@@ -131,6 +132,7 @@ DATABASE_SWEEPS = [
     Sweep("sessions of staff", timedelta(hours=1), delete_ended_sessions),
     Sweep("lost tasks", timedelta(seconds=30), requeue_lost_tasks),
     Sweep("partitions ahead", timedelta(hours=1), add_partitions),
+    Sweep("tasks of interrupted moves", timedelta(seconds=30), release_held_tasks),
     Sweep("old deliveries", timedelta(hours=1), delete_old_deliveries),
     Sweep("old events", timedelta(hours=1), delete_old_events),
     Sweep("search texts that an import left", timedelta(minutes=1), write_overdue, limit=10),
