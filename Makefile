@@ -70,9 +70,9 @@ recall: $(READY) ## Measure how many products a search finds whose words are typ
 faults: $(READY) ## Place orders while processes, databases, disks and clocks fail, in ten minutes: WRITE=1 into docs/failure.md, ONLY="disk" some, DATABASE=sqlite one.
 	@$(BIN)/python -m tests.faults $(if $(WRITE),--write) $(if $(ONLY),--only "$(ONLY)") $(if $(DATABASE),--database $(DATABASE))
 
-load: $(READY) ## Shop in two pods for five minutes, while programs are killed and shops moved: SECONDS=60 SHOPS=20 MOVES=0 RATE=20, WRITE=1 into docs/scale.md.
-	@$(BIN)/python -m tests.load $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SHOPS),--shops $(SHOPS)) \
-		$(if $(MOVES),--moves $(MOVES)) $(if $(RATE),--rate $(RATE)) $(if $(WRITE),--write)
+load: $(READY) ## Shop in two pods for five minutes, while programs are killed and shops moved: SECONDS=60 SHOPS=20 MOVES=0 RATE=20, COSTS=1 measures instead, WRITE=1 into docs/scale.md.
+	@$(if $(COSTS),$(BIN)/python -m tests.load.costs $(if $(WRITE),--write),$(BIN)/python -m tests.load $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SHOPS),--shops $(SHOPS)) \
+		$(if $(MOVES),--moves $(MOVES)) $(if $(RATE),--rate $(RATE)) $(if $(WRITE),--write))
 
 dist: $(READY) ## Build wheel, source archive and image of the last commit into dist/, from a clone of its own.
 	@$(BIN)/python bin/dist.py
