@@ -76,10 +76,11 @@ class Shopper:
         due = time.monotonic() + self.random.random() * self.gap
         while due < self.ends_at:
             time.sleep(max(0.0, due - time.monotonic()))
+            # Each begins with an order, so that a short run has some, too.
+            (kind,) = self.random.choices(kinds, weights) if self.count else ["checkout"]
             self.count += 1
-            shop = self.random.choice(self.shops)
             try:
-                getattr(self, self.random.choices(kinds, weights)[0])(shop, f"{self.name}-{self.count}")
+                getattr(self, kind)(self.random.choice(self.shops), f"{self.name}-{self.count}")
             except Refused as refusal:
                 self.seen.refused.append(str(refusal))
             # Without catching up: on a slow machine there are fewer actions, and none wait in line.
