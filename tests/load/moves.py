@@ -1,5 +1,6 @@
 """Moves shops from pod to pod while they sell, by `storefront moveshop`, one after the other."""
 
+import json
 import threading
 import time
 from dataclasses import dataclass, field
@@ -17,17 +18,24 @@ ATTEMPTS = 3
 
 @dataclass
 class Moves:
-    """The durations of moves, in seconds; and why others were not made."""
+    """The durations of moves, and for how long the shops refused writes meanwhile, in seconds; and why others were not
+    made."""
 
     asked: int
     seconds: list[float] = field(default_factory=list)
+    stops: list[float] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     broken: list[BaseException] = field(default_factory=list)
 
     def sentence(self) -> str:
         if not self.asked:
             return "No shop was moved, as asked (MOVES=0)."
-        lasted = f", in {min(self.seconds):.0f} to {max(self.seconds):.0f} s each" if self.seconds else ""
+        lasted = ""
+        if self.seconds:
+            lasted = (
+                f", in {min(self.seconds):.0f} to {max(self.seconds):.0f} s each; each refused writes for "
+                f"{min(self.stops):.1f} to {max(self.stops):.1f} s"
+            )
         failed = f" Not moved: {'; '.join(self.failed)}." if self.failed else ""
         return f"{len(self.seconds)} of {self.asked} shops were moved to the other pod{lasted}.{failed}"
 
@@ -61,10 +69,11 @@ def move(deployment: Deployment, shop: dict[str, Any], moves: Moves) -> None:
     began, reason = time.monotonic(), ""
     for _ in range(ATTEMPTS):
         try:
-            deployment.storefront(deployment.pods[source], "moveshop", *given, seconds=MOVE_SECONDS)
+            printed = deployment.storefront(deployment.pods[source], "moveshop", *given, seconds=MOVE_SECONDS)
         except Failed as failure:
             reason = str(failure).strip().splitlines()[-1].strip()
         else:
             moves.seconds.append(time.monotonic() - began)
+            moves.stops.append(json.loads(printed.splitlines()[-1])["stop_seconds"])
             return
     moves.failed.append(f"{shop['domain']} ({reason})")
