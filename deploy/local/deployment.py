@@ -6,10 +6,11 @@ import json
 import os
 import secrets
 import shutil
+import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from urllib.request import urlopen
 import psycopg
 
 from benchmarks.prepared import clean_environment
-from benchmarks.processes import free_port, is_listening
+from benchmarks.processes import is_listening
 from deploy.local import files
 from deploy.local.programs import Failed, Program, as_user, last_lines, run, stop
 
@@ -69,7 +70,7 @@ class Deployment:
     ) -> None:
         self.folder, self.given, self.report = folder, given or {}, report
         self.paths = files.find_programs()
-        ports = iter([free_port() for _ in range(PORTS)] if port == 0 else range(port, port + PORTS))
+        ports = iter(free_ports(PORTS) if port == 0 else range(port, port + PORTS))
         self.port, self.plain_port, self.redis_port = next(ports), next(ports), next(ports)
         self.pods = [
             Pod(number, next(ports), next(ports), tuple(next(ports) for _ in range(SERVERS))) for number in range(PODS)
@@ -317,6 +318,15 @@ class Deployment:
 
     def _program(self, name: str, command: Command, environment: dict[str, str], **given: Any) -> Program:
         return Program(name, command, self.folder / f"log/{name}.log", environment, **given)
+
+
+def free_ports(number: int) -> list[int]:
+    """So many different ports that nobody listens on."""
+    with ExitStack() as stack:
+        probes = [stack.enter_context(socket.socket()) for _ in range(number)]
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return [int(probe.getsockname()[1]) for probe in probes]
 
 
 def is_ready(port: int) -> bool:
