@@ -29,3 +29,7 @@ def test_the_load_killed_each_program_and_lost_nothing():
 def test_costs_are_those_of_all_sizes():
     (head, *_) = [line for line in part(costs.BEGIN, costs.END).splitlines() if line.startswith("| What")]
     assert [int(number.replace(",", "")) for number in re.findall(r"([\d,]+) shop", head)] == list(costs.SIZES)
+
+
+def test_the_plan_is_of_these_costs():
+    assert "| Pods, with 8 cores for PostgreSQL in each |" in part(costs.PLAN_BEGIN, costs.PLAN_END)

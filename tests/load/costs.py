@@ -16,7 +16,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,46 +26,20 @@ from benchmarks.processes import family, memory
 from benchmarks.report import write
 from deploy.local.deployment import COMMAND_SECONDS, ROOT, SHOP_SECONDS, STOREFRONT, is_ready
 from deploy.local.programs import Program, cpu_with_children, run, stop
+from tests.load.measured import CART, HIT, LIST, ORDER, PRODUCT_PAGE, Cost, Measured, table
+from tests.load.plan import plan
 from tests.load.report import PAGE, at
 from tests.load.shoppers import Seen, Shopper, find_names_under_localhost
 from tests.server.clusters import Cluster, programs
 from tests.server.programs import free_port, wait_until
 
 BEGIN, END = "<!-- shops: written by make load COSTS=1 -->", "<!-- end of shops -->"
+PLAN_BEGIN, PLAN_END = "<!-- plan: written by make load COSTS=1 -->", "<!-- end of plan -->"
 SIZES = (1, 200, 2000)
 # Requests of each kind; reads that are repeated; orders.
 CALLS, HITS, ORDERS = 100, 2000, 20
 # As many products as a shop has: larger pages have the same content and another address.
 PER_PAGE = 12
-MEBIBYTE = 1024 * 1024
-
-
-@dataclass
-class Cost:
-    """Milliseconds of CPU for one request, in the web process and in the database, and its median duration."""
-
-    web: float
-    database: float
-    median: float
-
-    def text(self) -> str:
-        return f"{self.web:.2f} + {self.database:.2f}"
-
-
-@dataclass
-class Measured:
-    """What one number of shops cost. Seconds, and bytes."""
-
-    shops: int
-    making: float = 0.0
-    size: int = 0
-    empty: int = 0
-    start: float = 0.0
-    start_cpu: float = 0.0
-    resident: float = 0.0
-    resident_after: float = 0.0
-    podmap: float = 0.0
-    costs: dict[str, Cost] = field(default_factory=dict)
 
 
 def main() -> int:
@@ -82,10 +55,11 @@ def main() -> int:
     with database() as (cluster, environment):
         empty, port, shops = size_of(cluster), free_port(), list[dict[str, Any]]()
         measured = [measure(cluster, environment, port, shops, Measured(number, empty=empty)) for number in given.shops]
-    text = table(measured)
-    sys.stdout.write(f"{text}\n")
+    text, needed = table(measured), "\n".join(plan(measured[0], measured[-1]))
+    sys.stdout.write(f"{text}\n\n{needed}\n")
     if given.write:
         write(text, BEGIN, END, PAGE)
+        write(needed, PLAN_BEGIN, PLAN_END, PAGE)
     return 0
 
 
@@ -170,11 +144,11 @@ def requests_of(shopper: Shopper, shops: list[dict[str, Any]]) -> Iterator[tuple
         line = {"product_id": shop(number)["products"][0][0], "qty": 1}
         return shopper.call("cart", "POST", shop(number), "cart", headers={"Idempotency-Key": f"c{number}"}, json=line)
 
-    yield "A list that nobody asked for before", CALLS, read
-    yield "The same from memory", HITS, read
-    yield "A page of a product", CALLS, lambda n: shopper.ask("page", "GET", shopper.url(shop(n), "/products/mug"))
-    yield "A line in a new cart", CALLS, cart
-    yield "An order, with its cart and pages", ORDERS, lambda n: shopper.checkout(shop(n), f"{shopper.name}-{n}")
+    yield LIST, CALLS, read
+    yield HIT, HITS, read
+    yield PRODUCT_PAGE, CALLS, lambda n: shopper.ask("page", "GET", shopper.url(shop(n), "/products/mug"))
+    yield CART, CALLS, cart
+    yield ORDER, ORDERS, lambda n: shopper.checkout(shop(n), f"{shopper.name}-{n}")
 
 
 def cost_of(web: Program, cluster: Cluster, count: int, ask: Callable[[int], object]) -> Cost:
@@ -213,25 +187,6 @@ def podmap(cluster: Cluster, environment: dict[str, str], folder: Path) -> float
     run(command, environment, seconds=COMMAND_SECONDS, cwd=ROOT)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def table(measured: list[Measured]) -> str:
-    rows: dict[str, list[str]] = {
-        "Making a shop with 12 products, s": [f"{each.making:.2f}" for each in measured],
-        "Database, MiB": [f"{each.size / MEBIBYTE:,.0f}" for each in measured],
-        "Database for each shop, KiB": [f"{(each.size - each.empty) / 1024 / each.shops:,.0f}" for each in measured],
-        "Start of a web server, s": [f"{each.start:.1f}" for each in measured],
-        "CPU of that, s": [f"{each.start_cpu:.1f}" for each in measured],
-        "Memory of its web process at the start, MiB": [f"{each.resident:.0f}" for each in measured],
-        "Memory after all requests below, MiB": [f"{each.resident_after:.0f}" for each in measured],
-        "CPU of `podmap`, s": [f"{each.podmap:.1f}" for each in measured],
-    }
-    for name in measured[0].costs:
-        rows[f"{name}: CPU ms, web + database"] = [each.costs[name].text() for each in measured]
-        rows[f"{name}: median, ms"] = [f"{each.costs[name].median:.1f}" for each in measured]
-    heads = [f"{each.shops:,} shop{'s' * (each.shops > 1)}" for each in measured]
-    lines = [f"| What | {' | '.join(heads)} |", f"|---{'|---:' * len(heads)}|"]
-    return "\n".join([*lines, *(f"| {name} | {' | '.join(values)} |" for name, values in rows.items())])
 
 
 def say(line: str) -> None:
