@@ -1,21 +1,16 @@
 """The command: `python -m deploy.local [--folder FOLDER] [--port PORT] [--with-shops N]`."""
 
 import argparse
-import signal
 import sys
 import time
 from pathlib import Path
 
 from deploy.local.deployment import PORTS, Deployment, running
-from deploy.local.programs import Failed
+from deploy.local.programs import Ended, Failed, end_on_signals
 
 # Seconds between two looks at the programs.
 LOOK_SECONDS = 0.5
 MAX_SHOPS = 100_000
-
-
-class Ended(Exception):
-    """Somebody ends the command, by Ctrl-C or a signal."""
 
 
 def main() -> int:
@@ -26,8 +21,7 @@ def main() -> int:
     )
     parser.add_argument("--with-shops", type=shops, default=4, metavar="N", help="make N small shops (%(default)s)")
     given = parser.parse_args()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, end)
+    end_on_signals()
     folder = given.folder.absolute()
     try:
         with running(folder, port=given.port, shops=given.with_shops, report=say) as deployment:
@@ -55,13 +49,6 @@ def shops(text: str) -> int:
     if not text.isdecimal() or int(text) > MAX_SHOPS:
         raise argparse.ArgumentTypeError(f"expected a number from 0 to {MAX_SHOPS}, not {text}")
     return int(text)
-
-
-def end(_number: int, _frame: object) -> None:
-    """Ends the command once: what comes while it ends its programs changes nothing."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
-    raise Ended
 
 
 def welcome(deployment: Deployment) -> str:

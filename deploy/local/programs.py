@@ -14,12 +14,29 @@ from benchmarks.processes import cpu_seconds, family
 END_SECONDS = 15
 # As deploy/systemd has it.
 RESTART_SECONDS = 2.0
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Lines of a log that an error shows.
 SHOWN_LINES = 8
 
 
 class Failed(Exception):
     """A program does not do what it is needed for. The message names it, and has the last lines of its log."""
+
+
+class Ended(Exception):
+    """Somebody ends this command, by Ctrl-C or a signal."""
+
+
+def end_on_signals() -> None:
+    """Have the first of these signals raise Ended, so that all is ended in order. Later ones change nothing then."""
+
+    def end(_number: int, _frame: object) -> None:
+        for number in ENDING:
+            signal.signal(number, signal.SIG_IGN)
+        raise Ended
+
+    for number in ENDING:
+        signal.signal(number, end)
 
 
 class Program:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks.report import write
 from deploy.local.deployment import Deployment, running
-from deploy.local.programs import Failed
+from deploy.local.programs import Ended, Failed, end_on_signals
 from tests.load import moves
 from tests.load.checking import compare
 from tests.load.kills import Kill, kill
@@ -36,6 +36,7 @@ def main() -> int:
     given = parser.parse_args()
     if min(given.seconds, given.shops, given.rate) <= 0 or given.moves < 0 or given.moves > given.shops:
         parser.error("seconds, shops and rate must be above 0, and moves from 0 to the number of shops")
+    end_on_signals()
     kills = max(1, given.seconds // KILL_SECONDS) if given.kills is None else given.kills
     # Below /tmp, where PostgreSQL's user can enter.
     folder = Path(tempfile.mkdtemp(prefix="storefront-load-", dir="/tmp"))
@@ -45,6 +46,9 @@ def main() -> int:
             run = load(deployment, given.seconds, given.rate, kills, given.moves)
     except Failed as failure:
         say(str(failure))
+        return 1
+    except Ended:
+        say("Ended before there was anything to compare.")
         return 1
     finally:
         shutil.rmtree(folder, ignore_errors=True)

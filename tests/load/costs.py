@@ -14,7 +14,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from benchmarks.prepared import clean_environment
 from benchmarks.processes import family, memory
 from benchmarks.report import write
 from deploy.local.deployment import COMMAND_SECONDS, ROOT, SHOP_SECONDS, STOREFRONT, is_ready
-from deploy.local.programs import Program, cpu_with_children, run, stop
+from deploy.local.programs import Ended, Failed, Program, cpu_with_children, end_on_signals, run, stop
 from tests.load.measured import CART, HIT, LIST, ORDER, PRODUCT_PAGE, Cost, Measured, table
 from tests.load.plan import plan
 from tests.load.report import PAGE, at
@@ -52,12 +52,23 @@ def main() -> int:
     if list(given.shops) != sorted(set(given.shops)) or given.shops[0] < 1:
         parser.error("--shops: expected numbers above 0, the least first")
     find_names_under_localhost()
+    end_on_signals()
+    try:
+        return measure_all(given.shops, write_into_page=given.write)
+    except Failed as failure:
+        say(str(failure))
+    except Ended:
+        say("Ended before all was measured.")
+    return 1
+
+
+def measure_all(sizes: Sequence[int], *, write_into_page: bool) -> int:
     with database() as (cluster, environment):
         empty, port, shops = size_of(cluster), free_port(), list[dict[str, Any]]()
-        measured = [measure(cluster, environment, port, shops, Measured(number, empty=empty)) for number in given.shops]
+        measured = [measure(cluster, environment, port, shops, Measured(number, empty=empty)) for number in sizes]
     text, needed = table(measured), "\n".join(plan(measured[0], measured[-1]))
     sys.stdout.write(f"{text}\n\n{needed}\n")
-    if given.write:
+    if write_into_page:
         write(text, BEGIN, END, PAGE)
         write(needed, PLAN_BEGIN, PLAN_END, PAGE)
     return 0
