@@ -79,4 +79,4 @@ dist: $(READY) ## Build wheel, source archive and image of the last commit into 
 
 clean: ## Remove the virtual environment and every cache; the demo shop in var/ stays.
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	find storefront tests bin benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find storefront tests bin benchmarks deploy -name __pycache__ -type d -prune -exec rm -rf {} +
