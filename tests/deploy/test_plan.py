@@ -26,7 +26,7 @@ def test_a_billion_requests_of_ten_milliseconds():
     assert rows["Cores that PostgreSQL uses at the peak"] == "9.5"
     assert rows["Pods, with 8 cores for PostgreSQL in each"] == "2"
     assert rows["Orders a month; a second at the peak"] == "2,000,000; 3.9"
-    assert rows["Databases of all shops without orders"] == "10 GiB"
+    assert rows["Databases of all shops without orders"] == "9.8 GiB"
     # 6 s of 30.
     assert rows["One core used by `podmap`, each half minute"] == "20%"
 

@@ -39,7 +39,7 @@ def plan(least: Measured, by: Measured) -> list[str]:
         f"Pods, with {CORES_OF_A_DATABASE} cores for PostgreSQL in each": f"{pods}",
         "Shops in a pod": f"{ceil(SHOPS / pods):,}",
         "Workers, two in each pod, with a core for both": f"{2 * pods}",
-        "Databases of all shops without orders": f"{shops / MEBIBYTE / 1024:.0f} GiB",
+        "Databases of all shops without orders": f"{shops / MEBIBYTE / 1024:.1f} GiB",
         "Orders of a year, at most what they write into the log": f"{orders * 12 * LOG_OF_AN_ORDER / 1e12:.1f} TB",
         "Log at the peak, for replicas and backups": f"{peak * SHARES[ORDER] * LOG_OF_AN_ORDER / 1e6:.1f} MB a second",
         "One core used by `podmap`, each half minute": f"{podmap_seconds(least, by) / 30:.0%}",

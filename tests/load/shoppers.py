@@ -12,6 +12,7 @@ from random import Random
 from typing import Any
 
 import requests
+from requests.adapters import HTTPAdapter
 
 from tests.faults.customers import DETAILS, hidden
 
@@ -70,6 +71,8 @@ class Shopper:
         self.port, self.shops, self.seen, self.ends_at, self.gap = port, shops, seen, ends_at, 1 / rate
         self.name, self.random, self.count = name, Random(name), 0
         self.session = requests.Session()
+        # A connection for each shop's host is kept, as for one host.
+        self.session.mount("http://", HTTPAdapter(pool_connections=len(shops)))
 
     def run(self) -> None:
         kinds, weights = list(MIX), list(MIX.values())
