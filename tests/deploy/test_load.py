@@ -38,7 +38,7 @@ def compared(rows: dict[str, list[list]], by: Seen) -> Compared:
 
 
 def problems(found: Compared, by: Seen, **moves) -> set[str]:
-    run = Run(20.0, 40.0, by, [], Moves(0, **moves), found, {})
+    run = Run(20.0, 20.0, 40.0, by, [], Moves(0, **moves), found, {})
     assert run.is_right == (not run.problems())
     return set(run.problems())
 
@@ -104,7 +104,7 @@ def test_what_shoppers_and_moves_report_is_a_problem():
 
 
 def test_without_an_order_nothing_was_shown():
-    assert not Run(20.0, 40.0, Seen(), [], Moves(0), Compared(), {}).is_right
+    assert not Run(20.0, 20.0, 40.0, Seen(), [], Moves(0), Compared(), {}).is_right
 
 
 def test_pods_are_read_from_nginxs_map(tmp_path):

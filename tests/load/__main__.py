@@ -78,7 +78,7 @@ def load(deployment: Deployment, seconds: float, rate: float, kills: int, moved:
     say("Comparing what is stored.")
     compared = compare(deployment, shops, seen)
     used = {name: value - before[name] for name, value in cpu.items()}
-    return Run(lasted, rate, seen, killed, moving, compared, used)
+    return Run(seconds, lasted, rate, seen, killed, moving, compared, used)
 
 
 def spent(deployment: Deployment) -> dict[str, float]:

@@ -22,9 +22,11 @@ SHOWN = 5
 
 @dataclass
 class Run:
-    """`cpu` are the CPU seconds of each program. `seconds` are those in which shoppers began something."""
+    """`cpu` are the CPU seconds of each program in `lasted` seconds, until the last move and order had ended. In the
+    first `seconds` of these, shoppers began something."""
 
     seconds: float
+    lasted: float
     rate: float
     seen: Seen
     kills: list[Kill]
@@ -84,7 +86,7 @@ class Run:
         sums: Counter[str] = Counter()
         for name, seconds in self.cpu.items():
             sums[name.partition("-")[0]] += seconds
-        rows = [f"| {name} | {value:.1f} | {value / self.seconds:.2f} |" for name, value in sums.most_common()]
+        rows = [f"| {name} | {value:.1f} | {value / self.lasted:.2f} |" for name, value in sums.most_common()]
         return ["| Programs of both pods | CPU s | Cores |", "|---|---:|---:|", *rows]
 
     def verdict(self) -> list[str]:
@@ -92,8 +94,8 @@ class Run:
         answers = sum(map(len, seen.durations.values()))
         mix = ", ".join(f"{share}% {kind}s" for kind, share in MIX.items())
         lines = [
-            f"{compared.shops} shops in two pods, {self.seconds:.0f} s, {answers:,} answers. Shoppers began at most "
-            f"{self.rate:g} actions a second: {mix}.",
+            f"{compared.shops} shops in two pods, {answers:,} answers. Shoppers began at most {self.rate:g} "
+            f"actions a second, for {self.seconds:.0f} s: {mix}. All had ended after {self.lasted:.0f} s.",
             f"{len(self.kills)} programs were killed. {len(seen.failures)} attempts failed and were repeated, "
             f"{len(seen.unannounced)} of them after a 5xx without `Retry-After`.",
             self.moves.sentence(),
