@@ -11,7 +11,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run test test-fast proof mutants check bench recall faults dist clean
+.PHONY: help setup run local test test-fast proof mutants check bench recall faults load dist clean
 
 help: ## Show this list.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
@@ -30,6 +30,9 @@ $(READY): uv.lock pyproject.toml
 
 run: $(READY) ## Run a demo shop at http://localhost:8000 (PORT=... to change): web and background worker.
 	@$(BIN)/python bin/run.py --host $(HOST) --port $(PORT)
+
+local: $(READY) ## Run two pods with all that they need, behind nginx at port 8100 (PORT=... to change): SHOPS=20 makes shops.
+	@$(BIN)/python -m deploy.local $(if $(filter file,$(origin PORT)),,--port $(PORT)) $(if $(SHOPS),--with-shops $(SHOPS))
 
 test: $(READY) ## Run the tests on SQLite, on PostgreSQL and in a browser, but for those that take long.
 	@$(BIN)/python bin/test.py
@@ -68,9 +71,13 @@ recall: $(READY) ## Measure how many products a search finds whose words are typ
 faults: $(READY) ## Place orders while processes, databases, disks and clocks fail, in ten minutes: WRITE=1 into docs/failure.md, ONLY="disk" some, DATABASE=sqlite one.
 	@$(BIN)/python -m tests.faults $(if $(WRITE),--write) $(if $(ONLY),--only "$(ONLY)") $(if $(DATABASE),--database $(DATABASE))
 
+load: $(READY) ## Shop in two pods for five minutes, while programs are killed and shops moved: SECONDS=60 SHOPS=20 MOVES=0 RATE=20, COSTS=1 measures instead, WRITE=1 into docs/scale.md.
+	@$(if $(COSTS),$(BIN)/python -m tests.load.costs $(if $(WRITE),--write),$(BIN)/python -m tests.load $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SHOPS),--shops $(SHOPS)) \
+		$(if $(MOVES),--moves $(MOVES)) $(if $(RATE),--rate $(RATE)) $(if $(WRITE),--write))
+
 dist: $(READY) ## Build wheel, source archive and image of the last commit into dist/, from a clone of its own.
 	@$(BIN)/python bin/dist.py
 
 clean: ## Remove the virtual environment and every cache; the demo shop in var/ stays.
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	find storefront tests bin benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	find storefront tests bin benchmarks deploy -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -11,7 +11,7 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
-FOLDERS = ("storefront", "bin", "benchmarks")
+FOLDERS = ("storefront", "bin", "benchmarks", "deploy")
 TEXTS = {"storefront": ("*.html", "*.txt"), "docs": ("*.md",)}
 # In comments and docstrings.
 PROSE = {

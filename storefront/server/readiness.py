@@ -1,7 +1,12 @@
 """Prepares the start of the server and the worker: checks the database, collects static files, closes permissions."""
 
+import fcntl
 import hashlib
+import os
 import resource
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import structlog
@@ -19,6 +24,9 @@ from storefront.pods.own import WrongPod, require_own_pod
 from storefront.server.command import Failed
 
 log = structlog.get_logger(__name__)
+
+# Collecting takes seconds. Longer than that, whoever has the lock does not do it.
+MAX_COLLECTING_SECONDS = 120.0
 
 
 def count_pending_migrations() -> int:
@@ -74,14 +82,39 @@ def raise_descriptor_limit() -> None:
 
 
 def collect_static_files() -> bool:
-    """Collect, compress and hash the static files unless they are unchanged. Returns False if it was not necessary."""
-    stamp = Path(settings.STATIC_ROOT) / ".collected"
-    sources = fingerprint_of_sources()
-    if stamp.is_file() and stamp.read_text() == sources:
-        return False
-    call_command("collectstatic", interactive=False, verbosity=0)
-    stamp.write_text(sources)
-    return True
+    """Collect, compress and hash the static files unless they are unchanged. Returns False if it was not necessary.
+
+    Web servers that start at once may share the folder: one collects, and the others wait for it. Raises Failed if that
+    takes longer than MAX_COLLECTING_SECONDS.
+    """
+    root = Path(settings.STATIC_ROOT)
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with locked(root):
+        stamp, sources = root / ".collected", fingerprint_of_sources()
+        if stamp.is_file() and stamp.read_text() == sources:
+            return False
+        call_command("collectstatic", interactive=False, verbosity=0)
+        stamp.write_text(sources)
+        return True
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes from the folder until the end of the block. The system unlocks it when a process dies."""
+    deadline = time.monotonic() + MAX_COLLECTING_SECONDS
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > deadline:
+                    raise Failed(f"Another process has {folder} locked for {MAX_COLLECTING_SECONDS:g} s.") from None
+            time.sleep(0.1)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def fingerprint_of_sources() -> str:

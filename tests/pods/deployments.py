@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import requests
 
+from deploy.local.files import nginx_site
 from tests.databases import database
 from tests.server.programs import clean_environment, free_port, is_listening, running, storefront, wait_until
 
@@ -81,20 +82,8 @@ class Deployment:
 
     def write_site(self) -> None:
         """The site that we ship, on a port of this machine and without TLS."""
-        text = (ROOT / "deploy/nginx-pods.conf").read_text()
-        text = text.replace("listen 443 ssl http2 default_server", f"listen 127.0.0.1:{self.port}")
-        text = text.replace("listen 80 default_server", f"listen 127.0.0.1:{free_port()}")
-        text = text.replace("/etc/nginx/storefront-pods.map", str(self.map))
-        text = text.replace("/var/log/nginx/storefront.log", str(self.log))
-        text = "\n".join(line for line in text.splitlines() if "ssl_certificate" not in line)
-        kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-        folders = "".join(f"{kind}_temp_path {self.directory}/{kind};\n" for kind in kinds)
-        user = "user root;\n" if os.geteuid() == 0 else ""
-        self.site.write_text(
-            f"{user}daemon off;\nworker_processes 2;\npid {self.directory}/pid;\n"
-            f"error_log {self.directory}/error.log;\n"
-            f"events {{}}\nhttp {{\n{folders}{text}\n}}\n"
-        )
+        given = {"port": self.port, "plain_port": free_port(), "podmap": self.map, "access_log": self.log}
+        self.site.write_text(nginx_site(self.directory, **given))
 
     def ask(self, host: str, path: str, method: str = "GET", **given: Any) -> requests.Response:
         headers = {"Host": host, "Accept": "text/html"} | given.pop("headers", {})

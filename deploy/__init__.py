@@ -1,0 +1,1 @@
+"""What operators deploy with. Only `local` is Python."""
