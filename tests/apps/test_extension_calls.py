@@ -157,7 +157,6 @@ class TestFailures:
             assert broken.received.empty(), "it was tried again"
         return ExtensionCall.objects.order_by("pk").first()
 
-    @pytest.mark.slow
     def test_a_slow_answer_times_out(self, shop, app):
         async def never(_):
             await asyncio.Event().wait()
@@ -166,7 +165,6 @@ class TestFailures:
         assert (call.outcome, call.status, call.reason) == ("timed_out", None, "No complete response within 1 seconds.")
         assert call.duration_ms >= 1000
 
-    @pytest.mark.slow
     @pytest.mark.rule("R-APP-20")
     def test_an_answer_that_arrives_in_small_pieces_times_out(self, shop, app):
         async def drip(request):
