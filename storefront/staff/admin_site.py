@@ -83,8 +83,7 @@ class ShopAdminSite(AccountPages, UnfoldAdminSite):
     def admin_view(self, view: Callable, cacheable: bool = False) -> Any:
         """Wrap a view in these steps: Django's permission check, required enrolment and confirmation, the shop, the
         view."""
-        # Actions of a model's pages can have the same names.
-        name = view.__name__ if getattr(view, "__self__", None) is self else ""
+        name = view.__name__ if self._is_own(view) else ""
 
         @wraps(view)
         def proved(request: StaffRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -105,6 +104,12 @@ class ShopAdminSite(AccountPages, UnfoldAdminSite):
                 return response.render() if isinstance(response, TemplateResponse) else response
 
         return super().admin_view(proved, cacheable)
+
+    def _is_own(self, view: Any) -> bool:
+        """Returns False for a page of a model, whose actions can have the same names as the pages of the site."""
+        return getattr(view, "__self__", None) is self or (
+            hasattr(view, "__wrapped__") and self._is_own(view.__wrapped__)
+        )
 
     def has_permission(self, request: HttpRequest) -> bool:
         """Whether a staff user has completed signing in. Without that, no page of the admin opens."""

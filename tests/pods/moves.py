@@ -12,6 +12,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from storefront.server.moving.tables import OWN
 from tests.pods.deployments import POD, ROOT, SECRET_KEY, make_shop, output
 from tests.server.clusters import cluster, programs
 from tests.server.programs import PATIENCE, STOREFRONT, clean_environment, free_port, storefront
@@ -120,12 +121,13 @@ class Pods:
 
     def rows_of(self, number: int, shop: int) -> dict[str, int]:
         """The number of the shop's rows in each table of the pod that has some, but for what is the pod's own."""
-        own = ("pods_hostelsewhere", "pods_shopmove", "pods_tokenelsewhere", "sync_change", "sync_log")
+        own = [table._meta.db_table for table in OWN]
         tables = self.ask(
             number,
-            "SELECT table_name FROM information_schema.columns WHERE table_schema = 'public'"
-            " AND column_name = 'shop_id' AND table_name <> ALL (%s) ORDER BY 1",
-            [list(own)],
+            "SELECT relname FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid WHERE attname = 'shop_id'"
+            " AND relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition"
+            " AND relname <> ALL (%s) ORDER BY 1",
+            [own],
         )
         counts = {
             table: self.value(number, f"SELECT count(*) FROM {table} WHERE shop_id = %s", [shop]) for (table,) in tables
