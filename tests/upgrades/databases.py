@@ -109,7 +109,9 @@ POSTGRESQL_SCHEMA = (
     # Without their conditions, which a restored dump writes in other words.
     f"SELECT conrelid::regclass::text, {NAME.format('conname')}, contype FROM pg_constraint"
     f" WHERE connamespace = 'public'::regnamespace AND {whole('conrelid::regclass::text')}",
-    f"SELECT tablename, {NAME.format('indexname')}, split_part(replace(indexdef, indexname, ''), ' WHERE ', 1)"
+    # PostgreSQL numbers the names of a partition's indexes in the order in which they are made.
+    f"SELECT tablename, CASE WHEN tablename LIKE '%\\_default' THEN '' ELSE {NAME.format('indexname')} END,"
+    " split_part(replace(indexdef, indexname, ''), ' WHERE ', 1)"
     f" FROM pg_indexes WHERE schemaname = 'public' AND {whole('tablename', pattern=True)}",
     "SELECT tgrelid::regclass::text, tgname, pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal"
     " AND tgparentid = 0",
