@@ -105,6 +105,8 @@ KINDS: tuple[Callable[[str, Random], str], ...] = (
 def main(folder: str) -> None:
     with tempfile.TemporaryDirectory() as data:
         os.environ |= {"STOREFRONT_DATA_DIR": data, "DJANGO_SETTINGS_MODULE": "storefront.server.settings"}
+        # In a database of its own.
+        os.environ.pop("DATABASE_URL", None)
         import django
         from django.core.management import call_command
 

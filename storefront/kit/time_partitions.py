@@ -85,7 +85,8 @@ class ByTime:
             return []
         with connection.cursor() as cursor:
             cursor.execute(_PARTITIONS, [self.table])
-            found = [Partition(name, *_bounds(text)) for name, text in cursor.fetchall()]
+            # One that is dropped at the moment has no bounds any more.
+            found = [Partition(name, *_bounds(text)) for name, text in cursor.fetchall() if text is not None]
         return sorted(found, key=lambda each: (each.end is None, each.end))
 
     def undivided(self) -> list[str]:
