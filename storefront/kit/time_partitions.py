@@ -132,6 +132,8 @@ class ByTime:
         rows = f"{self.default} WHERE {self.column} >= %s AND {self.column} < %s"
         cursor.execute(f"SELECT count(*) FROM (SELECT 1 FROM {rows} LIMIT {MAX_MOVED + 1}) found", [begin, end])
         (unfitting,) = cursor.fetchone()
+        if unfitting and _is_moving(cursor):
+            return False
         if unfitting > MAX_MOVED:
             log.warning("partition_not_made", partition=name, reason=f"more than {MAX_MOVED} rows are to be moved")
             return False
@@ -171,6 +173,8 @@ class ByTime:
         if not ended:
             return 0
         with connection.cursor() as cursor:
+            if _is_moving(cursor):
+                return 0
             cursor.execute("SELECT now()")
             end = min(now, cursor.fetchone()[0]) - age
         dropped = 0
@@ -188,7 +192,7 @@ class ByTime:
     def _drop(self, partition: Partition, keeps: Kept) -> bool:
 
         def drop(cursor: Any) -> bool:
-            if keeps(cursor, partition.name):
+            if _is_moving(cursor) or keeps(cursor, partition.name):
                 return False
             # The parent first, as everybody locks them. Its rows do not change between the look at them and the end.
             cursor.execute(f"LOCK TABLE ONLY {self.table} IN ACCESS EXCLUSIVE MODE")
@@ -222,6 +226,16 @@ def _change(table: str, change: Callable[[Any], bool]) -> bool:
         time.sleep(PAUSE_SECONDS)
     log.warning("partitions_busy", table=table)
     return False
+
+
+def _is_moving(cursor: Any) -> bool:
+    """Returns True while a shop moves from or to this pod: replication brings rows, and nothing of what is done to a
+    partition as a whole, so both sides would differ for good."""
+    cursor.execute("SELECT to_regclass('pods_shopmove') IS NOT NULL")
+    if not cursor.fetchone()[0]:
+        return False
+    cursor.execute("SELECT EXISTS (SELECT 1 FROM pods_shopmove WHERE step NOT IN ('asked', 'shelved'))")
+    return bool(cursor.fetchone()[0])
 
 
 def _bounds(text: str) -> tuple[datetime | None, datetime | None]:

@@ -73,7 +73,8 @@ def _is_deleted(stored: StoredFile) -> bool:
     download. Returns False if the file is used again."""
     storage, name = stored.file.storage, str(stored.file.name)
     try:
-        stored.delete()
+        if not stored.delete()[0]:
+            return False
     except (RestrictedError, IntegrityError):
         return False
     try:

@@ -208,6 +208,12 @@ def _replace_rows(walsender: Any, cursor: Any) -> None:
     for table in reversed(TABLES):
         cursor.execute(f"DELETE FROM {table} WHERE id NOT IN (SELECT id FROM new_{table})")  # noqa: S608, constants
     registry_triggers.drop(cursor)
+    for table in registry_triggers.FACTORS:
+        # As for a factor that comes by replication.
+        cursor.execute(
+            f"DELETE FROM shops_staffsession WHERE user_id IN (SELECT user_id FROM new_{table}"  # noqa: S608, constants
+            f" WHERE id NOT IN (SELECT id FROM {table}))"
+        )
     for table in TABLES:
         names = ", ".join(f'"{name}"' for name in columns(cursor, table))
         cursor.execute(f"DELETE FROM {table} WHERE id IN (SELECT id FROM new_{table})")  # noqa: S608, constants

@@ -20,14 +20,14 @@ from storefront.pods.registry import REFUSED, REFUSING, TABLES
 
 # Begins the slug of an app that pod 0 has deleted. No app is registered with such a slug.
 DELETED_SLUG = "deleted--"
-_FACTORS = {"shops_authenticator": "app", "shops_passkey": "passkey"}
+FACTORS = {"shops_authenticator": "app", "shops_passkey": "passkey"}
 _ACCOUNT, _APP, _FACTOR = "pods_registry_account", "pods_registry_app", "pods_registry_factor"
 _FUNCTIONS = (REFUSING, _ACCOUNT, _APP, _FACTOR)
 # Triggers have the names of their functions. Those of the replication, with when they run:
 _FOR_REPLICATION = {
     ("shops_user", _ACCOUNT): "BEFORE DELETE",
     ("apps_app", _APP): "BEFORE DELETE",
-    **{(table, _FACTOR): "AFTER INSERT OR DELETE" for table in _FACTORS},
+    **{(table, _FACTOR): "AFTER INSERT OR DELETE" for table in FACTORS},
 }
 
 
@@ -91,7 +91,7 @@ def _bodies(sentence: str) -> dict[str, str]:
             gone.append(f"UPDATE {table} SET {column} = NULL WHERE {column} = OLD.id;")
         else:
             gone.append(f"DELETE FROM {table} WHERE {column} = OLD.id;")
-    kinds = " ".join(f"WHEN '{table}' THEN '{kind}'" for table, kind in _FACTORS.items())
+    kinds = " ".join(f"WHEN '{table}' THEN '{kind}'" for table, kind in FACTORS.items())
     return {
         REFUSING: f" BEGIN RAISE EXCEPTION USING ERRCODE = '{REFUSED}', MESSAGE = '{quoted}'; END ",
         _ACCOUNT: f" BEGIN {' '.join(gone)} RETURN OLD; END ",

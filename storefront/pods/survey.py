@@ -48,6 +48,7 @@ def survey(pods: Iterable[Pod]) -> Survey:
     found, away, answering = Survey(), [], []
     rows: list[tuple[bool, Place]] = []
     remembered: list[Place] = []
+    moved: list[Place] = []
     for pod in pods:
         try:
             with _connected(pod) as connection:
@@ -56,11 +57,15 @@ def survey(pods: Iterable[Pod]) -> Survey:
                     (is_open, Place(host, shop, pod.number, own)) for host, shop, is_open, own in _read(connection)
                 ]
                 remembered += _elsewhere(connection)
+                moved += _moved(connection)
             answering.append(pod)
         except (psycopg.Error, WrongNumber) as error:
             away.append(pod.number)
             found.problems.append(f"Pod {pod.number} was not read; its shops stay where they were. {_short(error)}")
     rows += [(True, place) for place in remembered if place.pod in away]
+    # A shop that moved while the pods were read one after the other can be in none of them.
+    known = {place.host for _, place in rows}
+    rows += [(False, place) for place in moved if place.host not in known]
     found.places = decide(rows, found.problems)
     for pod in answering:
         try:
@@ -97,6 +102,15 @@ def _elsewhere(connection: Any) -> list[Place]:
     return [Place(*row) for row in rows]
 
 
+def _moved(connection: Any) -> list[Place]:
+    """Hosts of shops that this pod has given up, of which it knows by itself (`server/moving`)."""
+    rows = connection.execute(
+        "SELECT host, shop_id, pod, is_domain FROM pods_hostelsewhere JOIN pods_shopmove USING (shop_id)"
+        " WHERE pod = target AND step IN ('moved', 'shelved')"
+    )
+    return [Place(*row) for row in rows]
+
+
 def decide(rows: list[tuple[bool, Place]], problems: list[str]) -> list[Place]:
     """One place for each host, of rows with whether their shop is open. Adds conflicts to the problems."""
     places: dict[str, Place] = {}
@@ -120,6 +134,9 @@ def _store(connection: Any, places: list[Place]) -> None:
         connection.execute("LOCK TABLE pods_hostelsewhere IN SHARE ROW EXCLUSIVE MODE")
         known = set(_elsewhere(connection))
         gone, new = known - set(places), set(places) - known
+        # A shop that moved after its pod was read: the pod knows better.
+        hosts = {place.host for place in new}
+        gone -= {place for place in _moved(connection) if place.host not in hosts}
         with connection.cursor() as cursor:
             cursor.executemany("DELETE FROM pods_hostelsewhere WHERE host = %s", [(place.host,) for place in gone])
             cursor.executemany(

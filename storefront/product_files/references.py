@@ -51,6 +51,8 @@ class References:
 
     def resolve(self, products: list[ParsedProduct], now: datetime) -> None:
         """Create the missing rows that these products refer to, and renumber the tree."""
+        # The rows of the batch before are known to be there.
+        self._newest = []
         missing, unknown = self.look_up(products)
         before = len(self._created)
         for path in missing.values():

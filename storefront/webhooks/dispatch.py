@@ -21,7 +21,8 @@ from storefront.webhooks.topics import OWN_TOPICS
 MAX_SHOPS = 200
 MAX_EVENTS = 500
 
-# One index lookup for each shop with new events, not one for each event.
+# One index lookup for each shop with new events, not one for each event. The database refuses writes of a shop that is
+# about to move, which must not hold up the others.
 _WAITING = """
     WITH RECURSIVE waiting (shop_id) AS (
         SELECT min(shop_id) FROM webhooks_event WHERE sequence IS NULL AND shop_id > %(after)s
@@ -29,7 +30,10 @@ _WAITING = """
         SELECT (SELECT min(shop_id) FROM webhooks_event WHERE sequence IS NULL AND shop_id > waiting.shop_id)
         FROM waiting WHERE waiting.shop_id IS NOT NULL
     )
-    SELECT shop_id FROM waiting WHERE shop_id IS NOT NULL LIMIT %(most)s
+    SELECT shop_id FROM waiting WHERE shop_id IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM pods_shopmove move WHERE move.shop_id = waiting.shop_id
+        AND move.step NOT IN ('asked', 'copying', 'arrived')
+    ) LIMIT %(most)s
 """
 _FEEDS = "INSERT INTO webhooks_feed (shop_id, last_sequence) VALUES {rows} ON CONFLICT (shop_id) DO NOTHING"
 _LOCK = "SELECT shop_id FROM webhooks_feed WHERE shop_id IN ({shops}) ORDER BY shop_id{skip_locked}"
@@ -89,10 +93,11 @@ def _dispatch(shops: list[int], now: datetime) -> int:
     locked = _lock_feeds(shops)
     events = _number_events(locked)
     if events:
-        # Who receives an event must read the change that caused it.
-        positions.record(locked)
         own_topics = ", ".join(f"'{topic}'" for topic in OWN_TOPICS)
         _run(_DELIVER, {"now": connection.ops.adapt_datetimefield_value(now)}, events=events, own_topics=own_topics)
+        # Who receives an event must read the change that caused it. Last, since until the commit, the announcers of all
+        # processes wait for these rows, with the changes of other shops, too.
+        positions.record(locked)
     return len(events)
 
 

@@ -13,6 +13,7 @@ from django.utils.text import Truncator
 from storefront.catalogue.models import CleanedText
 from storefront.kit import markup
 from storefront.kit.html import TAGS, clean
+from storefront.kit.replicas import reading
 from storefront.shops.models import Shop
 
 log = structlog.get_logger(__name__)
@@ -56,7 +57,7 @@ def _cached_html(shop: Shop, text: str, now: datetime) -> str:
         return html
     html = clean(text)
     try:
-        with transaction.atomic():
+        with reading.on_primary(), transaction.atomic():
             row = CleanedText(shop=shop, digest=digest, html=html, made_at=now)
             CleanedText.objects.bulk_create([row], ignore_conflicts=True)
     except DatabaseError as error:

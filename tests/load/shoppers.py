@@ -169,7 +169,10 @@ class Shopper:
                     return answer
                 failure = str(answer.status_code)
                 pause = min(MAX_PAUSE_SECONDS, float(answer.headers.get("Retry-After", PAUSE_SECONDS)))
-                if answer.status_code >= 500 and not (answer.status_code == 503 and "Retry-After" in answer.headers):
+                # A lost answer, as if the connection had broken at the shopper's end.
+                is_lost = answer.status_code == 502 and "not known" in answer.text
+                is_announced = answer.status_code == 503 and "Retry-After" in answer.headers
+                if answer.status_code >= 500 and not (is_lost or is_announced):
                     self.seen.unannounced.append(f"{answer.status_code} at {answer.request.method} {path_of(answer)}")
             self.seen.failures.append((time.monotonic(), failure))
             time.sleep(pause)

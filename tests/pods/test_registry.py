@@ -138,6 +138,7 @@ def test_what_is_deleted_in_pod_0_leaves_nothing_behind(joined):
     joined.second.shell(MEMBER)
     joined.second.sql(
         "INSERT INTO shops_factoruse (kind, factor_id, used) SELECT 'app', id, 7 FROM shops_authenticator"
+        " ON CONFLICT DO NOTHING"
     )
     joined.second.output("installapp", "--shop", "localhost", "--app", "kept")
     joined.first.shell(

@@ -13,6 +13,7 @@ from storefront.catalogue.models import WantedThumbnails
 from storefront.kit import clock
 from storefront.kit.files import pictures
 from storefront.kit.lru import LruCache
+from storefront.kit.replicas import reading
 from storefront.kit.storage import StorageUnavailable, is_remote
 from storefront.shops.models import Shop
 
@@ -80,9 +81,12 @@ def request_thumbnails(shop: Shop, name: str, *, now: datetime) -> None:
     if before is not None and now - before < _ASKED_FOR:
         return
     _requested.put((shop.pk, name), now)
+    wanted = WantedThumbnails.objects.filter(shop=shop, file=name)
     try:
-        wanted = WantedThumbnails.objects.filter(shop=shop, file=name)
-        if not wanted.filter(asked_at__gt=now - AGAIN_AFTER).exists():
+        # Pages that a replica answers show pictures, too.
+        with reading.on_primary():
+            if wanted.filter(asked_at__gt=now - AGAIN_AFTER).exists():
+                return
             with transaction.atomic():
                 row, created = wanted.get_or_create(shop=shop, file=name, defaults={"asked_at": now})
                 if created or wanted.filter(asked_at__lte=now - AGAIN_AFTER).update(asked_at=now):

@@ -84,16 +84,32 @@ def _candidates(needed: Needed) -> Iterator[tuple[Replica, int | None]]:
 def _using(replica: Replica, position: int) -> Iterator[None]:
     """Make the thread's connection one to the replica, for every query of the block, written by hand or not. Raises
     Behind if the replica is not that far."""
-    primary, own = connections[PRIMARY], connections[replica.alias]
+    primary: Any = connections[PRIMARY]
+    own: Any = connections[replica.alias]
     own.close_if_health_check_failed()
     own.ensure_connection()
     with replica.interruptible(own.connection.fileno()), _one_server(own):
         _require(own, position)
-        connections[PRIMARY] = own
+        connections[PRIMARY], own.primary = own, primary
         try:
             yield
         finally:
-            connections[PRIMARY] = primary
+            connections[PRIMARY], own.primary = primary, None
+
+
+@contextmanager
+def on_primary() -> Iterator[None]:
+    """Also within a read on a replica, run the block's statements on the primary: those of a write beside the read
+    whose failure is only logged, so that the read would not run again."""
+    own = connections[PRIMARY]
+    if (primary := getattr(own, "primary", None)) is None:
+        yield
+        return
+    connections[PRIMARY] = primary
+    try:
+        yield
+    finally:
+        connections[PRIMARY] = own
 
 
 def _one_server(own: Any) -> Any:

@@ -34,6 +34,7 @@ MAX_SAMPLES = 240
 NAME = "storefront replicas"
 
 UNASKED = "it has not been asked yet"
+FORKED = "it does not follow the primary: their timelines are {own} and {primary}"
 PROMOTED = "it is no longer a replica: it was promoted"
 FOREIGN = "it is no replica of DATABASE_URL's database: the system identifier or the database is another"
 UNMEASURED = "the primary's position is not known"
@@ -45,15 +46,15 @@ class Primary:
 
     def __init__(self) -> None:
         self.samples: deque[tuple[float, int]] = deque(maxlen=MAX_SAMPLES)
-        self.identity = ""
+        self.identity, self.timeline = "", 0
 
     def parameters(self) -> dict[str, Any]:
         return direct_copy(connections["default"]).get_connection_params()
 
     def record(self, answer: Answer, asked_at: float) -> None:
-        if self.identity not in ("", answer.identity) or answer.is_replica:
+        if (self.identity, self.timeline) != (answer.identity, answer.timeline) or answer.is_replica:
             self.samples.clear()
-        self.identity = answer.identity
+        self.identity, self.timeline = answer.identity, answer.timeline
         if not answer.is_replica:
             self.samples.append((asked_at, answer.position))
 
@@ -123,6 +124,8 @@ class Replica:
             return FOREIGN
         if not answer.is_replica:
             return PROMOTED
+        if answer.timeline != self.primary.timeline:
+            return FORKED.format(own=answer.timeline, primary=self.primary.timeline)
         self.lag_seconds, self.lag_bytes = lag
         is_late = self.lag_seconds > MAX_LAG_SECONDS or self.lag_bytes > MAX_LAG_BYTES
         return LATE.format(seconds=self.lag_seconds, bytes=self.lag_bytes) if is_late else ""

@@ -22,6 +22,7 @@ from storefront import audit
 from storefront.catalogue.media import thumbnails
 from storefront.kit.storage import StorageUnavailable
 from storefront.payments.models import OrderDraft, Refund
+from storefront.pods.models import ShopMove
 from storefront.server.archive.exporting import NAMES_OF_FILES, storage_named, storage_of
 from storefront.server.archive.rows import BATCH_ROWS
 from storefront.server.archive.tables import Table, foreign_keys, path_to_shop, rows_of_shop, shop_tables
@@ -31,6 +32,8 @@ from storefront.shops.models import AuditEntry, Shop
 
 # Workers may be at their last tasks for the shop.
 MAX_ATTEMPTS = 5
+# Steps of a move that has not begun, or has ended.
+_AT_REST = (ShopMove.Step.ASKED, ShopMove.Step.ARRIVED)
 
 
 @dataclass
@@ -42,9 +45,8 @@ class Deleted:
 
 
 def delete_shop(*, shop: Shop, progress: Callable[[str], None], now: datetime) -> Deleted:
-    """Delete the shop. Raises Failed if it is open or its money is on its way, and if a file cannot be deleted; the
-    rest can then be deleted by another call."""
-    _require_idle(shop)
+    """Delete the shop. Raises Failed if it is open, being moved, or its money is on its way, and if a file cannot be
+    deleted; the rest can then be deleted by another call."""
     done = Deleted()
     for _ in range(MAX_ATTEMPTS):
         try:
@@ -62,6 +64,8 @@ def delete_shop(*, shop: Shop, progress: Callable[[str], None], now: datetime) -
 def _delete_rows(shop: Shop, done: Deleted, progress: Callable[[str], None]) -> None:
     for table in _deletion_order():
         progress(table._meta.db_table)
+        # Again for each: the operator can open the shop, or move it, meanwhile.
+        _require_idle(shop)
         while _delete_batch(table, shop, done):
             pass
 
@@ -79,13 +83,16 @@ def _delete_last(shop: Shop, done: Deleted, now: datetime) -> None:
 
 def _require_idle(shop: Shop) -> None:
     if Shop.objects.filter(pk=shop.pk, is_active=True).exists():
-        raise Failed(f"The shop {shop.domain} is open. Close it first: All shops in the admin. Nothing was deleted.")
+        raise Failed(f"The shop {shop.domain} is open. Close it in All shops first. Nothing more was deleted.")
+    # The files are those of both pods, and the move's row is all that keeps others from writing.
+    if ShopMove.objects.filter(pk=shop.pk).exclude(step__in=_AT_REST).exists():
+        raise Failed(f"The shop {shop.domain} is being moved. Let moveshop end first. Nothing more was deleted.")
     under_way = OrderDraft.objects.filter(shop=shop, state=OrderDraft.State.OPEN).count()
     under_way += Refund.objects.filter(shop=shop, status=Refund.Status.PENDING).count()
     if under_way:
         raise Failed(
             f"{under_way} payments or refunds of the shop {shop.domain} are under way. Wait until the worker has ended"
-            " them. Nothing was deleted."
+            " them. Nothing more was deleted."
         )
 
 

@@ -57,6 +57,6 @@ def transaction_id() -> str:
     return ""
 
 
-def has_ended(_transaction_id: str) -> bool:
+def has_ended(transaction_id: str) -> bool:
     """Returns True: a transaction of SQLite ends with its connection."""
     return True

@@ -67,6 +67,8 @@ BEGIN
 END $$;
 CREATE OR REPLACE FUNCTION pods_on_task() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+  -- The stop waits for who queues a task, too, and refuses it: a contact message is nothing but its task.
+  IF TG_OP = 'INSERT' THEN PERFORM pods_lets_write(TG_ARGV[0]::bigint); END IF;
   IF EXISTS (SELECT 1 FROM pods_shopmove WHERE shop_id = TG_ARGV[0]::bigint AND step <> 'copying'
       AND step <> 'arrived') THEN NEW.status := 'MOVING'; END IF;
   RETURN NEW;
@@ -142,7 +144,8 @@ def _create(side: Side, table: Table, shop: int) -> None:
 
 def _create_for_worker(side: Side, shop: int) -> None:
     is_claim = f"OLD.shop_id = {shop} AND NEW.lease IS NOT NULL AND NEW.lease IS DISTINCT FROM OLD.lease"
-    claim, task = f"aa_moving_claim_{shop}", f"aa_moving_task_{shop}"
+    # Before `aa_moving_change`: a batch of claims leaves the shop's out, and does not fail with them.
+    claim, task = f"aa_moving_a_claim_{shop}", f"aa_moving_task_{shop}"
     _replace(side, claim, f"BEFORE UPDATE ON {DELIVERIES}", f"WHEN ({is_claim})", f"pods_on_claim('{shop}')")
     is_task = f"NEW.status = 'READY' AND NEW.args_kwargs -> 'args' ->> 0 = '{shop}'"
     _replace(side, task, f"BEFORE INSERT OR UPDATE ON {TASKS}", f"WHEN ({is_task})", f"pods_on_task('{shop}')")

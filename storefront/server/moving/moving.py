@@ -10,13 +10,15 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
+from storefront.installations.models import App
 from storefront.pods.deployment import Pod
 from storefront.pods.models import ShopMove
+from storefront.pods.registry_triggers import DELETED_SLUG
 from storefront.server.command import Failed
 from storefront.server.moving import checks, gate, replication, shelf, state, tasks
 from storefront.server.moving.sessions import Sessions
 from storefront.server.moving.sides import Side, opened
-from storefront.server.moving.stop import Differs, NotNow, Stop, without_triggers
+from storefront.server.moving.stop import Differs, NotNow, Stop, copy_rows, without_triggers
 from storefront.server.moving.tables import late, of_shop, replicated
 from storefront.shops.announcing import CHANNEL
 from storefront.shops.position_sql import RECORD
@@ -119,6 +121,7 @@ class Move:
         if state.step_of(self.source, self.shop) in (None, Step.ASKED):
             checks.require_settings(self.source, self.target)
             checks.require_free(self.target, self.shop, _domains(self.source, self.shop))
+        self._bring_deleted_apps()
         checks.require_references(self.source, self.target, self.shop)
         self.progress("step prepare: the tables are prepared.")
         state.begin(self.source, self.row, Step.COPYING)
@@ -127,6 +130,20 @@ class Move:
         # The target first: nobody else may write rows there from the first one on.
         for side in (self.target, self.source):
             gate.close(side, self.shop)
+
+    def _bring_deleted_apps(self) -> None:
+        """Apps that pod 0 has deleted stay where shops had installed them (`pods/registry_triggers.py`), so the target
+        can lack them for good. Pod 0 itself gets none: it would send them to all pods."""
+        if self.target.number == 0:
+            return
+        used = "SELECT app_id FROM apps_installation WHERE shop_id = %s"
+        found = self.source.rows(
+            f"SELECT id FROM apps_app WHERE starts_with(slug, '{DELETED_SLUG}') AND id IN ({used})", [self.shop]
+        )
+        known = {id for (id,) in self.target.rows("SELECT id FROM apps_app")}
+        if lacking := [str(id) for (id,) in found if id not in known]:
+            with without_triggers(self.target):
+                copy_rows(self.source, self.target, App, f"id IN ({', '.join(lacking)})")
 
     def _copy(self) -> None:
         self.progress("step copy: the rows are copied, while the shop sells.")
@@ -222,7 +239,10 @@ def _stored(sides: dict[int, Side], domain: str, to: int) -> ShopMove | None:
         row = state.find(side, domain)
         if row is None or row.source != side.number:
             continue
-        is_ended = row.step == Step.SHELVED and not state.step_of(sides[row.target], row.shop_id)
+        target = sides.get(row.target)
+        if target is None and row.step != Step.SHELVED:
+            raise Failed(f"{domain} is being moved to pod {row.target}, which the pods file does not have.")
+        is_ended = row.step == Step.SHELVED and (target is None or not state.step_of(target, row.shop_id))
         if is_ended and row.target != to:
             raise Failed(f"Pod {side.number} keeps old rows of {domain}. Run storefront moveshop --finish, then this.")
         if row.target != to and not is_ended:

@@ -34,10 +34,32 @@ class Sessions:
             [changed],
         )
         wanted = [row for row in rows if self._names_shop(row[1])]
+        there = {
+            key: (data, expires)
+            for key, data, expires in self.target.rows(
+                "SELECT session_key, session_data, expire_date FROM django_session WHERE session_key = ANY(%s)",
+                [[key for key, *_ in wanted]],
+            )
+        }
+        wanted = [self._merged(row, *there[row[0]]) if row[0] in there else row for row in wanted]
         with self.target.connection.cursor() as cursor:
             cursor.executemany(_STORE, wanted)
         self.seen = digests
         return len(wanted)
+
+    def _merged(self, row: tuple[Any, ...], present: str, until: Any) -> tuple[Any, ...]:
+        """The session as the target, which has it since another shop moved, is to have it. For other shops it can be
+        newer there, so it gets nothing but what this shop has stored."""
+        key, data, expires = row
+        ours, theirs = SessionStore().decode(data), SessionStore().decode(present)
+        for name, entry in {**ours, **theirs}.items():
+            if isinstance(entry, dict):
+                here, there = ({**each.get(name, {})} for each in (ours, theirs))
+                there.pop(self.shop, None)
+                theirs[name] = there | ({self.shop: here[self.shop]} if self.shop in here else {})
+            else:
+                theirs.setdefault(name, entry)
+        return key, SessionStore().encode(theirs), max(expires, until)
 
     def _names_shop(self, data: str) -> bool:
         content: dict[str, Any] = SessionStore().decode(data)
