@@ -80,8 +80,8 @@ from django.test import Client
 from storefront.kit import metrics
 from storefront.kit.replicas import watching
 from tests.server.programs import wait_until
-# Late replicas are not what this is about.
-watching.MAX_LAG_SECONDS = 3600
+# Replicas that are late, or answer slowly on a busy machine, are not what this is about.
+watching.MAX_LAG_SECONDS = watching.DEADLINE_SECONDS = 3600
 watching.start()
 wait_until(lambda: watching.known()[0].trouble == "", what="reading")
 mine, other = SHOPS
