@@ -8,6 +8,7 @@ from django.db import IntegrityError, connection
 from storefront.catalogue.media import thumbnails
 from storefront.catalogue.models import Category, Media, Product
 from storefront.kit.refusals import InvalidFields
+from storefront.pods.models import ShopMove
 from storefront.server.archive import deleting
 from storefront.server.archive.tables import rows_of_shop, shop_tables
 from storefront.server.command import Failed
@@ -66,7 +67,7 @@ def test_nothing_stays_but_its_audit_log(filled, other_shop, storages, monkeypat
 
 
 def test_an_open_shop_is_refused_and_so_is_another_name(shop):
-    with pytest.raises(Failed, match=f"{shop.domain} is open. Close it first"):
+    with pytest.raises(Failed, match=f"{shop.domain} is open. Close it in All shops first"):
         delete(shop)
     closing.close_shop(shop=shop, now=NOW)
     with pytest.raises(InvalidFields) as error:
@@ -121,3 +122,20 @@ def test_two_at_once_and_somebody_who_still_writes(shop, other_shop, storages):
     assert not Shop.objects.filter(pk=pk).exists()
     assert left_of(pk) <= STAYS
     assert Shop.objects.filter(pk=other_shop.pk).exists()
+
+
+def test_a_shop_that_moves_or_opens_again_meanwhile_is_not_deleted(shop):
+    closing.close_shop(shop=shop, now=NOW)
+    move = ShopMove.objects.create(
+        shop_id=shop.pk, domain=shop.domain, source=0, target=1, step=ShopMove.Step.COPYING, step_at=NOW
+    )
+    with pytest.raises(Failed, match="is being moved"):
+        deleting.delete_shop(shop=shop, now=NOW, progress=lambda table: None)
+    move.delete()
+
+    def reopen(_table: str) -> None:
+        Shop.objects.filter(pk=shop.pk).update(is_active=True)
+
+    with pytest.raises(Failed, match="is open"):
+        deleting.delete_shop(shop=shop, now=NOW, progress=reopen)
+    assert Shop.objects.filter(pk=shop.pk).exists()
