@@ -5,6 +5,7 @@ from pathlib import Path
 from storefront.kit.queues import FILES, MAILS
 from storefront.server import environment, logs, replica_urls
 from storefront.server.admin_theme import UNFOLD as UNFOLD
+from storefront.shops.languages import TEXTS
 
 DATA_DIR = environment.data_dir()
 SECRET_KEY, *SECRET_KEY_FALLBACKS = environment.secret_keys(DATA_DIR)
@@ -137,7 +138,10 @@ LOGIN_URL, LOGIN_REDIRECT_URL = "admin:login", "admin:index"
 USE_TZ = True
 TIME_ZONE = "UTC"
 LANGUAGE_CODE = "en"
-USE_I18N = False
+# Texts are English until a page, a mail or a paper activates its language (server/page_language.py).
+USE_I18N = True
+LANGUAGES = [(code, code) for code in TEXTS]
+LOCALE_PATHS = [Path(__file__).parents[1] / "locale"]
 FORMAT_MODULE_PATH = ["storefront.kit.formats"]
 APPEND_SLASH = False
 
@@ -189,6 +193,7 @@ MIDDLEWARE = [
     "storefront.server.middleware.RequestFrame",
     "storefront.server.middleware.ValidHost",
     "storefront.server.origins.Places",
+    "storefront.server.page_language.PageLanguage",
     "storefront.server.origins.PlaceCookies",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",

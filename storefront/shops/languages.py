@@ -1,6 +1,10 @@
-"""Languages that a shop's search knows: ISO 639-1 codes, each with its name and its Snowball stemmer."""
+"""Languages that a shop can have, by ISO 639-1 code.
 
-_LANGUAGES = {
+For each there is a name and a Snowball stemmer, which the search uses. The service's own texts, such as those of the
+checkout, exist in the languages of TEXTS (`storefront/locale/`); in the others they are in English.
+"""
+
+_LANGUAGES: dict[str, tuple[str, str | None]] = {
     "ar": ("Arabic", "arabic"),
     "ca": ("Catalan", "catalan"),
     "cs": ("Czech", "czech"),
@@ -15,6 +19,7 @@ _LANGUAGES = {
     "fi": ("Finnish", "finnish"),
     "fr": ("French", "french"),
     "ga": ("Irish", "irish"),
+    "he": ("Hebrew", None),
     "hi": ("Hindi", "hindi"),
     "hu": ("Hungarian", "hungarian"),
     "hy": ("Armenian", "armenian"),
@@ -34,8 +39,17 @@ _LANGUAGES = {
 }
 # The code of every other language. Its words are searched as they are written.
 OTHER = "other"
-STEMMERS = {code: stemmer for code, (_, stemmer) in _LANGUAGES.items()}
+STEMMERS = {code: stemmer for code, (_, stemmer) in _LANGUAGES.items() if stemmer}
 CHOICES = [
     *sorted(((code, name) for code, (name, _) in _LANGUAGES.items()), key=lambda choice: choice[1]),
     (OTHER, "Another language"),
 ]
+# Languages in which the service's own texts exist.
+TEXTS = ("en", "de", "fr", "es", "it", "nl", "pl", "ar", "he")
+# Languages that are written from right to left.
+RIGHT_TO_LEFT = ("ar", "fa", "he")
+
+
+def language_of_texts(code: str) -> str:
+    """The language in which the service's own texts are shown on pages of this language."""
+    return code if code in TEXTS else "en"

@@ -75,7 +75,13 @@ class Shop(models.Model):
         max_length=5,
         choices=languages.CHOICES,
         default="en",
-        help_text="The language of the products. The search uses it to find singular and plural.",
+        help_text="The main language: that of what you write, and of the shop's pages and mails.",
+    )
+    further_languages = models.JSONField(
+        default=list,
+        db_default=[],
+        blank=True,
+        help_text="Languages besides the main one. Their pages are below /de/ and the like.",
     )
     country = models.CharField(
         max_length=2, default="DE", help_text="ISO 3166 code of the country that the shop sells from."
@@ -182,6 +188,11 @@ class Shop(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def languages(self) -> list[str]:
+        """The codes of the shop's languages (`languages.CHOICES`), the main one first."""
+        return [self.language, *self.further_languages]
 
     def local_time(self, moment: datetime) -> datetime:
         """The moment in the shop's time zone."""

@@ -42,6 +42,8 @@ class Request(HttpRequest):
     now: datetime
     id: str
     place: str
+    # On a page, the code of its language (`shops/languages.py`), one of the shop's.
+    language: str
     caller: Caller
     shop: Shop
     # Set if another pod serves the shop of the page.

@@ -1,0 +1,22 @@
+"""What merchants write, in a shop's further languages.
+
+A row's column `translations` is an object such as {"de": {"name": "Becher"}}. A field without a text in a language is
+shown as it was written in the shop's main language.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+Translations = Mapping[str, Mapping[str, str]]
+
+
+def translated(fields: Mapping[str, Any], translations: Translations | None, language: str) -> dict[str, Any]:
+    """The fields of a row with their texts in this language, where there are any. A text for a field that is not among
+    `fields` is left out, and so is an empty one."""
+    texts = (translations or {}).get(language) or {}
+    return {name: texts.get(name) or value for name, value in fields.items()}
+
+
+def translated_text(text: str, field: str, translations: Translations | None, language: str) -> str:
+    """One field's text in this language; `text` if there is none."""
+    return ((translations or {}).get(language) or {}).get(field) or text
