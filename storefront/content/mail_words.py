@@ -13,6 +13,7 @@ from typing import Any
 
 from django.core.mail import EmailMultiAlternatives
 from django.template.loader import render_to_string
+from django.utils.translation import gettext
 
 from storefront.content.mail_kinds import KINDS
 from storefront.content.models import MailText
@@ -72,7 +73,7 @@ def write_mail(
     return mail.message(
         shop=shop,
         to=to,
-        subject=filled("subject", KINDS[kind].subject),
+        subject=filled("subject", gettext(KINDS[kind].subject)),
         text=render_to_string(KINDS[kind].template, {"shop": shop, **context, "words": filled}),
         pictures=pictures,
         links=links,

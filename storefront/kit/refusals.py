@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+from django.utils.functional import Promise
+
 # A problem of one field, for programs: `{field, code, message}`, and members that help to correct it (R-ERR-13).
 Problem = dict[str, Any]
 
@@ -17,7 +19,7 @@ class Refusal(Exception):
 
     status: ClassVar[int] = 422
     code: ClassVar[str] = "refused"
-    message: ClassVar[str] = "The request was refused."
+    message: ClassVar[str | Promise] = "The request was refused."
     field: ClassVar[str] = "request"
     # The code of problems without one of their own.
     problem_code: ClassVar[str | None] = None
@@ -30,7 +32,7 @@ class Refusal(Exception):
         problems: Iterable[Problem] | None = None,
         **extra: Any,
     ) -> None:
-        self.text = message or self.message
+        self.text = str(message or self.message)
         self.problems = None if problems is None else list(problems)
         self.errors = errors if self.problems is None else _messages(self.problems)
         self.extra = extra
