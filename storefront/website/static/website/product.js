@@ -8,7 +8,7 @@
 
   const data = document.getElementById("variants");
   const variants = data ? JSON.parse(data.textContent) : [];
-  const texts = JSON.parse(document.getElementById("texts").textContent);
+  const texts = data ? JSON.parse(document.getElementById("texts").textContent) : {};
   const button = form.querySelector("[data-buy]");
   const label = button?.textContent;
   // The browser's own decimals are not those of ISO 4217: it has none for RSD.
