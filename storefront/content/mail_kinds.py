@@ -1,13 +1,11 @@
 """The kinds of mails whose texts a merchant can change, with their purpose and placeholders.
 
 A mail's template has the facts: items, sums, links, legal texts. An opening text precedes them and a closing text
-follows; their standard texts are in the template too (`templatetags/mail_words.py`). Standard subjects are here, in
-English: a mail has them in its language.
+follows; their standard texts are in the template too (`templatetags/mail_words.py`). Standard subjects are in
+`mail_subjects.py`.
 """
 
 from dataclasses import dataclass, field
-
-from django.utils.translation import gettext_noop as _noop
 
 Meanings = dict[str, str]
 # Characters of an opening or closing text.
@@ -37,7 +35,6 @@ class MailKind:
     title: str
     when: str
     template: str
-    subject: str
     placeholders: Meanings = field(default_factory=dict)
     required: tuple[str, ...] = ()
 
@@ -47,98 +44,64 @@ class MailKind:
         return self.placeholders | OF_SHOP
 
 
-def _of_order(title: str, when: str, template: str, subject: str, *required: str, **more: str) -> MailKind:
-    return MailKind(title, when, f"orders/{template}.txt", subject, OF_ORDER | more, required)
+def _of_order(title: str, when: str, template: str, *required: str, **more: str) -> MailKind:
+    return MailKind(title, when, f"orders/{template}.txt", OF_ORDER | more, required)
 
 
-def _document(title: str, when: str, subject: str) -> MailKind:
+def _document(title: str, when: str) -> MailKind:
     return MailKind(
         title,
         when,
         "documents/document.txt",
-        subject,
         OF_DOCUMENT,
         ("document_number", "order_number"),
     )
 
 
-def _account(title: str, when: str, name: str, subject: str, **placeholders: str) -> MailKind:
-    return MailKind(title, when, f"customers/{name}.txt", subject, placeholders)
+def _account(title: str, when: str, name: str, **placeholders: str) -> MailKind:
+    return MailKind(title, when, f"customers/{name}.txt", placeholders)
 
 
 _SENT = "fulfilment"
 
 # By the name that is stored, in the order of the admin's list.
 KINDS: dict[str, MailKind] = {
-    "order_confirmation": _of_order(
-        "Order confirmation", "An order is placed.", "confirmation", _noop("Your order {order_number} at {shop_name}")
-    ),
-    "order_paid": _of_order(
-        "Payment received",
-        "An order is paid, later than it was placed.",
-        "paid",
-        _noop("Your order {order_number} at {shop_name} is paid"),
-        "order_number",
-    ),
-    "order_sent": _of_order(
-        "Order sent",
-        "An order, or a part of it, is sent.",
-        _SENT,
-        _noop("Your order {order_number} at {shop_name} is on its way"),
-        "order_number",
-    ),
+    "order_confirmation": _of_order("Order confirmation", "An order is placed.", "confirmation"),
+    "order_paid": _of_order("Payment received", "An order is paid, later than it was placed.", "paid", "order_number"),
+    "order_sent": _of_order("Order sent", "An order, or a part of it, is sent.", _SENT, "order_number"),
     "order_to_collect": _of_order(
         "Ready to collect",
         "An order, or a part of it, is ready at its pick-up place.",
         _SENT,
-        _noop("Your order {order_number} at {shop_name} is ready to collect"),
         "order_number",
     ),
     "order_ready": _of_order(
         "Order ready",
         "An order with nothing to send or collect, or a part of it, is ready.",
         _SENT,
-        _noop("Your order {order_number} at {shop_name} is ready"),
         "order_number",
     ),
     "downloads": _of_order(
         "Downloads",
         "The files of an order can be downloaded.",
         "downloads",
-        _noop("Your downloads from order {order_number} at {shop_name}"),
         "order_number",
     ),
-    "order_cancelled": _of_order(
-        "Order cancelled",
-        "An order is cancelled.",
-        "cancelled",
-        _noop("Your order {order_number} at {shop_name} was cancelled"),
-        "order_number",
-    ),
+    "order_cancelled": _of_order("Order cancelled", "An order is cancelled.", "cancelled", "order_number"),
     "order_refunded": _of_order(
         "Refund",
         "Money was paid back.",
         "refunded",
-        _noop("Your order {order_number} at {shop_name} was refunded"),
         "amount",
         "order_number",
         **AMOUNT,
     ),
-    "invoice": _document(
-        "Invoice",
-        "An invoice is issued.",
-        _noop("Your invoice {document_number} for order {order_number} at {shop_name}"),
-    ),
-    "credit_note": _document(
-        "Credit note",
-        "A credit note is issued.",
-        _noop("Your credit note {document_number} for order {order_number} at {shop_name}"),
-    ),
+    "invoice": _document("Invoice", "An invoice is issued."),
+    "credit_note": _document("Credit note", "A credit note is issued."),
     "gift_card": MailKind(
         "Gift card",
         "A gift card is due. Sent to its recipient.",
         "gift_cards/gift_card.txt",
-        _noop("Your gift card for {shop_name}"),
         {"amount": "what is on the card"},
         ("amount",),
     ),
@@ -146,7 +109,6 @@ KINDS: dict[str, MailKind] = {
         "Back in stock: confirmation",
         "Somebody asks for a mail when a product is back.",
         "stock_alerts/confirm.txt",
-        _noop("Please confirm: {product_name}"),
         PRODUCT,
         ("product_name",),
     ),
@@ -154,46 +116,36 @@ KINDS: dict[str, MailKind] = {
         "Back in stock",
         "A product that somebody waits for can be bought again.",
         "stock_alerts/back.txt",
-        _noop("Back in stock: {product_name}"),
         PRODUCT,
         ("product_name",),
     ),
-    "account_register": _account(
-        "New account", "Somebody asks for an account.", "register", _noop("Your account at {shop_name}")
-    ),
+    "account_register": _account("New account", "Somebody asks for an account.", "register"),
     "account_known": _account(
         "New account: there is one already",
         "Somebody asks for an account with the address of one that exists.",
         "known",
-        _noop("You have an account at {shop_name}"),
     ),
-    "account_reset": _account(
-        "New password", "A customer asks for a new password.", "reset", _noop("Reset your password at {shop_name}")
-    ),
+    "account_reset": _account("New password", "A customer asks for a new password.", "reset"),
     "account_unknown": _account(
         "New password: there is no account",
         "Somebody asks for a new password with an address that no account has.",
         "unknown",
-        _noop("Your account at {shop_name}"),
     ),
     "account_change_email": _account(
         "New email address",
         "A customer enters a new email address. Sent to that address.",
         "change_email",
-        _noop("Confirm your new email address at {shop_name}"),
         new_email="the new email address",
     ),
     "account_taken": _account(
         "New email address: it is in use",
         "The new address is that of another account.",
         "taken",
-        _noop("Your email address at {shop_name}"),
     ),
     "new_order": _of_order(
         "New order, to the shop",
         "An order is placed. Sent to your shop.",
         "new_order",
-        _noop("New order {order_number}: {order_total}"),
         "order_number",
     ),
 }

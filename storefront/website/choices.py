@@ -24,7 +24,7 @@ Values = Mapping[str, str]
 MAX_BUTTONS = 8
 # Values of another axis that the message about a missing combination names.
 MAX_NAMED = 6
-# What is said of choices, here and by `product.js`.
+# Texts about choices, here and in `product.js`.
 TEXTS = {
     # Translators: `instead` is the text "another %(name)s (%(values)s)", or several, joined by "or".
     "instead": gettext_lazy("%(values)s is not available. Choose %(instead)s."),
@@ -149,7 +149,7 @@ def choose(shop: Shop, record: Record, variants: Sequence[Record], given: Values
 
 def problem(variants: Iterable[Record], values: Values) -> str:
     """The message about values that no variant has together, with the values that go with the others."""
-    said = _joined(list(values.values()))
+    values_text = _joined(list(values.values()))
     variants = list(variants)
     instead = []
     for name, value in values.items():
@@ -161,9 +161,9 @@ def problem(variants: Iterable[Record], values: Values) -> str:
         if named:
             instead.append(TEXTS["another"] % {"name": name, "values": _listed(named)})
     if instead:
-        return TEXTS["instead"] % {"values": said, "instead": _either(instead)}
+        return TEXTS["instead"] % {"values": values_text, "instead": _either(instead)}
     nearest = max(variants, key=lambda variant: sum(_same(variant, values)))
-    return TEXTS["nearest"] % {"values": said, "example": _joined(list(fixed_values(nearest).values()))}
+    return TEXTS["nearest"] % {"values": values_text, "example": _joined(list(fixed_values(nearest).values()))}
 
 
 def wanted(names: list[str]) -> str:
