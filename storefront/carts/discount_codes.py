@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
+
+from django.utils.translation import gettext_lazy as _
 
 from storefront.carts import entered
 from storefront.carts.actions import Changed, Precondition
@@ -27,7 +29,8 @@ class UnknownDiscountCodes(Refusal):
 
 class TooManyCodes(Refusal):
     code = "too_many_discount_codes"
-    message = f"A basket can have at most {MAX_CODES} discount codes."
+    message = _("A basket can have at most %(most)s discount codes.")
+    values: ClassVar = {"most": MAX_CODES}
 
 
 def set_discount_codes(

@@ -1,13 +1,14 @@
 """Money, times and counts for people to read, on the shop's pages and in the admin."""
 
 from copy import copy
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
 from zoneinfo import ZoneInfo
 
 from babel import Locale
 from babel.numbers import NumberPattern, format_decimal
+from babel.numbers import format_percent as percent_in_locale
 
 from storefront.kit.currencies import decimals
 
@@ -43,6 +44,22 @@ def format_day(moment: datetime | None, timezone: str) -> str:
 def format_count(number: int) -> str:
     """`92331` as `92,331`."""
     return format_decimal(number, locale=LOCALE)
+
+
+def format_number(number: Decimal) -> str:
+    """`Decimal("92331.50")` as `92,331.50`, with all the decimals that it has."""
+    decimals = max(-int(number.as_tuple().exponent), 0)
+    return format_decimal(number, format=f"#,##0.{'0' * decimals}", locale=LOCALE)
+
+
+def format_percent(rate: Decimal) -> str:
+    """`Decimal("19.000")` as `19%`."""
+    return percent_in_locale(rate / 100, locale=LOCALE, decimal_quantization=False)
+
+
+def format_date(day: date) -> str:
+    """`21 Nov 2026`."""
+    return f"{day.day} {day:%b %Y}"
 
 
 def format_bytes(size: int) -> str:
