@@ -1,5 +1,4 @@
-"""Draws documents as PDF from their records alone, each in the language of its record. The same record always gives
-the same bytes.
+"""Draws documents as PDF from their records alone. The same record always gives the same bytes.
 
 A document has as many pages as it needs: its lines flow over pages with the table's header and carried sums, and no
 text leaves the page, however long it is.
@@ -10,10 +9,10 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
-from django.utils.translation import get_language, gettext_lazy
+from django.utils import translation
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
-from storefront.documents.languages import language_of
 from storefront.documents.paper import BODY, CARRIED, FIGURES, FOOT, SMALL, TABLE, Paper, vat_id_line
 from storefront.kit.format import format_date, format_money
 from storefront.kit.money import ZERO
@@ -34,28 +33,36 @@ ROW_GAP, BLOCK_GAP = 2.2, 8.0
 
 
 def pdf_of(records: Sequence[Record]) -> bytes:
-    """One PDF of these documents, each with pages of its own, in the language of its record."""
+    """One PDF of these documents, each with pages of its own, and in its own language."""
     # Each page shows the number of pages, so the documents are drawn once to count them.
     trial, counts = Paper(), []
     for record in records:
         before = trial.page_no()
-        with language_of(record):
-            _draw(trial, record, 0)
+        _draw(trial, record, 0)
         counts.append(trial.page_no() - before)
     paper = Paper(trial.broken)
     for record, count in zip(records, counts, strict=True):
-        with language_of(record):
-            _draw(paper, record, count)
+        _draw(paper, record, count)
     first = records[0]
-    with language_of(first):
+    with translation.override(_language(first)):
         paper.set_title(f"{TITLES[first['kind']]} {first['number']}" if len(records) == 1 else _("Documents"))
-        paper.set_lang(get_language() or "en")
     paper.set_author(first["seller"]["name"])
+    paper.set_lang(_language(first))
     paper.set_creation_date(datetime.combine(date.fromisoformat(first["issued_on"]), datetime.min.time(), UTC))
     return bytes(paper.output())
 
 
+def _language(record: Record) -> str:
+    """The language of a document's texts. Those from before there were languages are English."""
+    return str(record.get("language", "en"))
+
+
 def _draw(paper: Paper, record: Record, pages: int) -> None:
+    with translation.override(_language(record)):
+        _draw_parts(paper, record, pages)
+
+
+def _draw_parts(paper: Paper, record: Record, pages: int) -> None:
     paper.begin(record, f"{TITLES[record['kind']]} {record['number']}", pages)
     _draw_head(paper, record)
     if record["kind"] == "packing_slip":

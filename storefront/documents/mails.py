@@ -29,6 +29,7 @@ def document_mail(document: Document, words: Words | None = None) -> EmailMessag
     order, shop = document.order, document.shop
     context = {
         "document": document,
+        "what": document.get_kind_display().lower(),
         "order": order,
         "document_url": page_address("checkout:document", order.public_id, document.pk, shop=shop),
         "url": page_address("checkout:confirmation", order.public_id, shop=shop),

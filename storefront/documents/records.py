@@ -11,7 +11,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from storefront.documents.credited_taxes import credited_taxes, taxes_of_pieces
-from storefront.documents.languages import current_language, writable_language
 from storefront.documents.models import Document, InvoiceSettings
 from storefront.documents.numbering import Number
 from storefront.kit.format import format_percent
@@ -47,7 +46,6 @@ NOTES = {
 LETTER = frozenset({"US", "CA", "MX", "PH", "CO", "CL", "VE"})
 
 
-@writable_language()
 def invoice_record(
     *, order: Order, number: Number, seller: InvoiceSettings, buyer: Sequence[str], replaces: str = "", now: datetime
 ) -> Record:
@@ -75,7 +73,6 @@ def invoice_record(
     }
 
 
-@writable_language()
 def credit_note_record(
     *,
     order: Order,
@@ -116,7 +113,6 @@ def credit_note_record(
     }
 
 
-@writable_language()
 def packing_slip_record(
     *, order: Order, seller: InvoiceSettings | None, fulfilment: Fulfilment | None = None, now: datetime
 ) -> Record:
@@ -142,7 +138,6 @@ def _frame(order: Order, kind: str, seller: InvoiceSettings | None, now: datetim
     shop = order.shop
     return {
         "kind": kind,
-        "language": current_language(),
         "page": "letter" if shop.country in LETTER else "a4",
         "issued_on": _day(shop, now),
         "order_number": order.number,

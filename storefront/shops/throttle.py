@@ -98,11 +98,11 @@ class TooManyTries(TryLater):
     def __init__(self, retry_after: int) -> None:
         minutes = math.ceil(retry_after / 60)
         text = ngettext(
-            "Too many attempts. Please try again in %(minutes)s minute.",
-            "Too many attempts. Please try again in %(minutes)s minutes.",
+            "Too many attempts. Please try again in %(count)s minute.",
+            "Too many attempts. Please try again in %(count)s minutes.",
             minutes,
         )
-        super().__init__(retry_after, text % {"minutes": minutes})
+        super().__init__(retry_after, text % {"count": minutes})
 
 
 @dataclass(frozen=True)
