@@ -7,8 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any
 
+from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -47,8 +48,8 @@ class VariantRequired(Refusal):
 
 
 class CartTooLarge(Refusal):
-    code, message, field = "cart_too_large", gettext_lazy("A cart can have at most %(most)s lines."), "cart"
-    values: ClassVar = {"most": rules.MAX_LINES}
+    code, field = "cart_too_large", "cart"
+    message = format_lazy(gettext_lazy("A cart can have at most {most} lines."), most=rules.MAX_LINES)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from storefront.carts import entered
@@ -29,8 +30,7 @@ class UnknownDiscountCodes(Refusal):
 
 class TooManyCodes(Refusal):
     code = "too_many_discount_codes"
-    message = _("A basket can have at most %(most)s discount codes.")
-    values: ClassVar = {"most": MAX_CODES}
+    message = format_lazy(_("A basket can have at most {most} discount codes."), most=MAX_CODES)
 
 
 def set_discount_codes(

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Any
 
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 from storefront.carts import entered
@@ -34,8 +35,7 @@ class GiftCardsRefused(Refusal):
 
 class TooManyGiftCards(Refusal):
     code = "too_many_gift_cards"
-    message = _("A basket can be paid with at most %(most)s gift cards.")
-    values: ClassVar = {"most": MAX_GIFT_CARDS}
+    message = format_lazy(_("A basket can be paid with at most {most} gift cards."), most=MAX_GIFT_CARDS)
 
 
 def set_gift_cards(

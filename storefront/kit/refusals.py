@@ -16,13 +16,12 @@ class Refusal(Exception):
     Subclasses are defined beside the action that raises them and set `status` and `code`. `errors` maps field names to
     messages; `problems` is the same for programs; each can be derived from the other. Without both, a 422 reports its
     message under `field`. `extra` adds members to the JSON body (R-ERR-1, R-ERR-8). The message is in the page's
-    language, and in English in the API, which activates no other one. `values` fill in its placeholders.
+    language, and in English in the API, which activates no other one.
     """
 
     status: ClassVar[int] = 422
     code: ClassVar[str] = "refused"
     message: ClassVar[str | Promise] = _("The request was refused.")
-    values: ClassVar[dict[str, Any]] = {}
     field: ClassVar[str] = "request"
     # The code of problems without one of their own.
     problem_code: ClassVar[str | None] = None
@@ -35,7 +34,7 @@ class Refusal(Exception):
         problems: Iterable[Problem] | None = None,
         **extra: Any,
     ) -> None:
-        self.text = str(message or (self.message % self.values if self.values else self.message))
+        self.text = str(message or self.message)
         self.problems = None if problems is None else list(problems)
         self.errors = errors if self.problems is None else _messages(self.problems)
         self.extra = extra
