@@ -46,7 +46,9 @@ STAFF_FILES = (
     r"^storefront/payments/(accounts|actions|asking|refunds|providers/stripe_(amounts|calls|client|settings))\.py$",
     r"^storefront/pricing/(codes|discount_kinds|eu_rates|postcodes|rate_tables|zones)\.py$",
     r"^storefront/shops/((auth|idempotency|places|rights|scopes)\.py$|templates/shops/mail/)",
-    r"^storefront/website/mail_samples\.py$",
+    r"^storefront/orders/static/",
+    r"^storefront/shops/static/",
+    r"^storefront/website/(mail_samples\.py|static/website/(mail-)?preview\.js)$",
 )
 # The names under which gettext's functions are imported, with the places of their arguments.
 _FUNCTIONS = {

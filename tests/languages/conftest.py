@@ -11,7 +11,7 @@ from storefront.kit.countries import countries
 from storefront.shops.models import Shop
 from tests.catalogue.factories import make_category, make_media, make_option, make_product, make_variant
 from tests.checkout.shopper import Shopper
-from tests.languages.pseudo import bare_words, pseudo, shown
+from tests.languages.pseudo import WORD, bare_words, pseudo, shown
 from tests.shops.factories import NOW, make_shop
 
 
@@ -69,4 +69,4 @@ def bare(shopper) -> Callable[..., list[str]]:
 
 def known_words() -> set[str]:
     """Words that are the same in each language, and names of countries, which have translations of their own."""
-    return {"EUR", *(word for name in countries().values() for word in name.replace("’", " ").split())}
+    return {"EUR", *WORD.findall(" ".join(countries().values()))}
