@@ -47,7 +47,7 @@ test-fast: $(READY) ## Run what `make test` runs on SQLite, but for the tests of
 	@TEST_POSTGRES_URL= $(BIN)/python -m pytest -q -m "not browser and not slow and not proof" -n 2 --dist loadfile \
 		--no-loadscope-reorder --ignore=tests/audit --ignore=tests/checkout --ignore=tests/website
 
-check: $(READY) ## Run every static check: style, types, import order, migrations, file sizes, rules, plain words, the API's description.
+check: $(READY) ## Run every static check: style, types, import order, migrations, file sizes, rules, plain words, the API's description, translations.
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -58,6 +58,8 @@ check: $(READY) ## Run every static check: style, types, import order, migration
 	$(BIN)/python bin/rules.py
 	$(BIN)/python bin/words.py
 	$(BIN)/python bin/openapi.py
+	$(BIN)/python bin/texts.py
+	$(BIN)/python bin/unmarked.py
 
 bench: $(READY) ## Measure speed and memory, up to a million products, and webhooks: QUICK=1 in three minutes, WRITE=1 into docs/performance.md, ANEW=1 with new databases, DROP=1 removes them.
 	@$(BIN)/python -m benchmarks.run $(if $(QUICK),--quick) $(if $(ANEW),--anew) $(if $(WRITE),--write) $(if $(DROP),--drop)

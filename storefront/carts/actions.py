@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext_lazy as _
 
 from storefront.carts import queries, rules, sql
 from storefront.carts.adding import (
@@ -34,7 +35,7 @@ NO_CART = "There is no cart: X-Cart-Token is missing, unknown or expired. Send t
 class LineNotFound(Refusal):
     """The cart has no line with this key, or there is no cart (R-CART-16)."""
 
-    status, code, message = 404, "line_not_found", "The cart has no line with this key."
+    status, code, message = 404, "line_not_found", _("The cart has no line with this key.")
 
 
 class InvalidLines(Refusal):

@@ -9,6 +9,10 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
 from storefront.carts import gift_card_lines, rules
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.purchasable import Levels, Purchasable, Sold, load_purchasables, offered_variants
@@ -25,7 +29,7 @@ from storefront.shops.models import Shop
 class ProductUnavailable(Refusal):
     """The product is unknown, a draft, unpublished or deleted, or its variant is inactive (R-CART-25)."""
 
-    code, message, field = "product_unavailable", "This product is not available.", "product_id"
+    code, message, field = "product_unavailable", gettext_lazy("This product is not available."), "product_id"
 
 
 class SubscriptionNotSold(Refusal):
@@ -33,18 +37,19 @@ class SubscriptionNotSold(Refusal):
     (R-CART-51)."""
 
     code, field = "subscription_not_sold", "product_id"
-    message = "This product is a subscription, and subscriptions cannot be ordered yet."
+    message = gettext_lazy("This product is a subscription, and subscriptions cannot be ordered yet.")
 
 
-NO_FILE = "This product is a download without a file, so it cannot be sold yet."
+NO_FILE = gettext_lazy("This product is a download without a file, so it cannot be sold yet.")
 
 
 class VariantRequired(Refusal):
-    code, message, field = "variant_required", "Please choose a variant of this product.", "variant_id"
+    code, message, field = "variant_required", gettext_lazy("Please choose a variant of this product."), "variant_id"
 
 
 class CartTooLarge(Refusal):
-    code, message, field = "cart_too_large", f"A cart can have at most {rules.MAX_LINES} lines.", "cart"
+    code, field = "cart_too_large", "cart"
+    message = format_lazy(gettext_lazy("A cart can have at most {most} lines."), most=rules.MAX_LINES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +101,9 @@ class Checked:
 def check_qty(qty: int, *, least: int) -> None:
     """Raises InvalidFields for a quantity below `least` or above the limit (R-LIM-5)."""
     if not least <= qty <= rules.MAX_QTY:
-        raise InvalidFields(errors={"qty": [f"Expected {least} to {rules.MAX_QTY}."]})
+        raise InvalidFields(
+            errors={"qty": [_("Expected %(least)s to %(most)s.") % {"least": least, "most": rules.MAX_QTY}]}
+        )
 
 
 def check_lines(shop: Shop, wanted: Sequence[WantedLine], now: datetime) -> Checked:
@@ -149,7 +156,7 @@ def unsold(
         elif product is None or not product.is_for_sale(now):
             refusal = ProductUnavailable()
         elif variant_id is None:
-            text = VariantRequired.message
+            text = str(VariantRequired.message)
             refusal = VariantRequired(problems=[problem("variant_id", VariantRequired.code, text, allowed=allowed)])
         else:
             text = f"The product has no variant {variant_id} for sale."
@@ -211,7 +218,8 @@ class FillingCart:
         if fits is not None and qty > fits:
             raise _insufficient_stock(checked.purchasable.name, fits)
         if line.qty + qty > rules.MAX_QTY:
-            raise InvalidFields(errors={"qty": [f"A line can have a quantity of at most {rules.MAX_QTY}."]})
+            message = _("A line can have a quantity of at most %(count)s.") % {"count": rules.MAX_QTY}
+            raise InvalidFields(errors={"qty": [message]})
         if qty > rules.affordable_qty(line.price_snapshot, self._subtotal):
             raise rules.TotalTooLarge
         line.qty += qty
@@ -244,7 +252,7 @@ class FillingCart:
             if self._text_bytes is None:
                 self._text_bytes = sum(map(rules.text_bytes, self.lines))
             if self._text_bytes + size > rules.MAX_CART_TEXT:
-                raise CartTooLarge(rules.TOO_MUCH_TEXT)
+                raise CartTooLarge(rules.too_much_text())
             self._text_bytes += size
         self.lines.append(line)
         self._by_key[line.key] = line

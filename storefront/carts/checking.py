@@ -11,6 +11,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from storefront.carts import rules
 from storefront.carts.adding import checked_choices, current_price, unsold
 from storefront.carts.models import Cart, CartLine
@@ -72,9 +74,9 @@ class LineCheck:
     def sentence(self) -> str:
         """The message to the shopper about a line that cannot be bought as it is; empty if it can."""
         if self.can_be_chosen_again:
-            return f"{self.line.name_snapshot} can no longer be bought as you chose it."
+            return _("%(name)s can no longer be bought as you chose it.") % {"name": self.line.name_snapshot}
         if self.is_unavailable:
-            return f"{self.line.name_snapshot} is no longer available."
+            return _("%(name)s is no longer available.") % {"name": self.line.name_snapshot}
         return self.problems[0]["message"] if self.problems else ""
 
 
@@ -163,11 +165,17 @@ def cart_problems(shop: Shop, checks: Iterable[LineCheck]) -> list[dict[str, Any
             help = {name: value for name, value in each.items() if name not in ("field", "code", "message")}
             found.append(_problem(check.line, each["code"], each["message"], **help))
         if check.is_price_changed:
-            old, new = format_money(check.old_price, shop.currency), format_money(check.price, shop.currency)
-            message = f"The price of {check.line.name_snapshot} changed from {old} to {new}."
+            message = price_change(check, shop.currency)
             prices = {"old_price": to_wire(check.old_price), "new_price": to_wire(check.price)}
             found.append(_problem(check.line, PRICE_CHANGED, message, **prices))
     return found
+
+
+def price_change(check: LineCheck, currency: str) -> str:
+    """The message to the shopper about a line whose price has changed."""
+    old, new = format_money(check.old_price, currency), format_money(check.price, currency)
+    given = {"name": check.line.name_snapshot, "old": old, "new": new}
+    return _("The price of %(name)s changed from %(old)s to %(new)s.") % given
 
 
 def _problem(line: CartLine, code: str, message: str, **help: Any) -> dict[str, Any]:
@@ -176,5 +184,6 @@ def _problem(line: CartLine, code: str, message: str, **help: Any) -> dict[str, 
 
 def short_of(name: str, available: int) -> InsufficientStock:
     """The refusal of a line whose quantity is higher than what is `available`."""
-    message = f"Only {available} of {name} available." if available else f"{name} is sold out."
-    return InsufficientStock(message, available=available)
+    given = {"name": name, "available": available}
+    message = _("Only %(available)s of %(name)s available.") if available else _("%(name)s is sold out.")
+    return InsufficientStock(message % given, available=available)

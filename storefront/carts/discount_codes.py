@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
+
 from storefront.carts import entered
 from storefront.carts.actions import Changed, Precondition
 from storefront.carts.models import Cart
@@ -27,7 +30,7 @@ class UnknownDiscountCodes(Refusal):
 
 class TooManyCodes(Refusal):
     code = "too_many_discount_codes"
-    message = f"A basket can have at most {MAX_CODES} discount codes."
+    message = format_lazy(_("A basket can have at most {most} discount codes."), most=MAX_CODES)
 
 
 def set_discount_codes(

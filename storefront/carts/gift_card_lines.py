@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.utils.translation import gettext as _
 
 from storefront.catalogue.models import Product
 from storefront.gift_cards.issuing import MAX_DAYS_AHEAD, MAX_MESSAGE
@@ -25,7 +26,7 @@ def checked(product: Product, given: Mapping[str, Any] | None, today: date) -> d
     """
     if not product.is_gift_card:
         if given:
-            raise InvalidFields(errors={"gift_card": ["This product is not a gift card."]})
+            raise InvalidFields(errors={"gift_card": [_("This product is not a gift card.")]})
         return None
     texts = {name: str((given or {}).get(name) or "") for name in PLAIN}
     texts = {name: text.replace("\r\n", "\n").strip() for name, text in texts.items()}
@@ -45,14 +46,14 @@ def _wrong_email(email: str) -> str:
         if email:
             validate_email(email)
     except ValidationError:
-        return "Enter an email address such as ada@example.com."
-    return "Enter an email address of at most 254 characters." if len(email) > 254 else ""
+        return _("Enter an email address such as ada@example.com.")
+    return _("Enter an email address of at most 254 characters.") if len(email) > 254 else ""
 
 
 def _wrong_message(text: str) -> str:
     if len(text) > MAX_MESSAGE:
-        return f"The message can have at most {MAX_MESSAGE} characters."
-    return "The message must not contain control characters." if _CONTROL.search(text) else ""
+        return _("The message can have at most %(most)s characters.") % {"most": MAX_MESSAGE}
+    return _("The message must not contain control characters.") if _CONTROL.search(text) else ""
 
 
 def _wrong_date(text: str, today: date) -> str:
@@ -61,7 +62,7 @@ def _wrong_date(text: str, today: date) -> str:
     try:
         day = date.fromisoformat(text)
     except ValueError:
-        return "Enter a date such as 2026-12-24."
+        return _("Enter a date such as 2026-12-24.")
     if day < today:
-        return "Choose today or a later day."
-    return "Choose a day within a year." if day > today + timedelta(days=MAX_DAYS_AHEAD) else ""
+        return _("Choose today or a later day.")
+    return _("Choose a day within a year.") if day > today + timedelta(days=MAX_DAYS_AHEAD) else ""

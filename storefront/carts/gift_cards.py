@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _
+
 from storefront.carts import entered
 from storefront.carts.actions import Changed, Precondition
 from storefront.carts.models import Cart
@@ -19,7 +22,7 @@ from storefront.shops.models import Shop
 class GiftCardsRefused(Refusal):
     """Some of the codes are unknown, or their cards can no longer be used. `problems` names each by its position."""
 
-    code, message = "gift_cards_refused", "One of the gift cards cannot be used."
+    code, message = "gift_cards_refused", _("One of the gift cards cannot be used.")
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__(problems[0]["message"], problems=problems)
@@ -32,7 +35,7 @@ class GiftCardsRefused(Refusal):
 
 class TooManyGiftCards(Refusal):
     code = "too_many_gift_cards"
-    message = f"A basket can be paid with at most {MAX_GIFT_CARDS} gift cards."
+    message = format_lazy(_("A basket can be paid with at most {most} gift cards."), most=MAX_GIFT_CARDS)
 
 
 def set_gift_cards(

@@ -8,11 +8,14 @@ from decimal import Decimal
 from typing import Any
 
 import orjson
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from storefront.carts.models import CartLine
 from storefront.catalogue.models import MAX_TEXT_LENGTH, Option, Product, Variant
 from storefront.catalogue.stock import Kind, StockUse
 from storefront.kit import money
+from storefront.kit.format import format_number
 from storefront.kit.refusals import InvalidFields, Problem, Refusal, problem
 from storefront.pricing.rules import unit_price
 
@@ -30,7 +33,6 @@ MAX_FIELD_NAME = 100
 MAX_TEXT = MAX_TEXT_LENGTH
 # Limit for the texts in all lines of a cart together, in bytes: every call reads the whole cart, and carts are copied.
 MAX_CART_TEXT = 64 * 1024
-TOO_MUCH_TEXT = f"The texts in a cart can have at most {MAX_CART_TEXT // 1024} KiB in total."
 
 
 class OptionRequired(Refusal):
@@ -48,13 +50,17 @@ class InvalidOption(Refusal):
 class InvalidCustomPrice(Refusal):
     """The product allows no custom price, or the price is too low (R-CART-28)."""
 
-    code, message = "invalid_custom_price", "This product does not accept a custom price."
+    code, message = "invalid_custom_price", gettext_lazy("This product does not accept a custom price.")
 
 
 class TotalTooLarge(Refusal):
     """The cart's total would be higher than that of any order can be (R-LIM-5)."""
 
-    code, message, field = "total_too_large", f"A cart can come to at most {money.MAX_AMOUNT:,}.", "qty"
+    code, field = "total_too_large", "qty"
+
+    def __init__(self, message: str | None = None) -> None:
+        most = format_number(money.MAX_AMOUNT)
+        super().__init__(message or _("A cart can come to at most %(amount)s.") % {"amount": most})
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,21 +130,24 @@ def resolve_choices(options: Iterable[OfferedOption], chosen: Mapping[str, Any] 
 def _choice(option: OfferedOption, given: Any) -> Choice | Problem | None:
     """The choice, or what is wrong with it; None if the option is left open."""
     if given is None or (isinstance(given, str) and not given.strip()):
-        message = f"Please choose {option.name}."
+        message = _("Please choose %(option)s.") % {"option": option.name}
         return _option_problem(OptionRequired, message, option) if option.required else None
     if option.type == Option.Type.TEXT:
         longest = min(option.max_length or MAX_TEXT, MAX_TEXT)
         if not isinstance(given, str):
-            return _option_problem(InvalidOption, f"{option.name} must be text.", option, max_length=longest)
+            return _option_problem(
+                InvalidOption, _("%(option)s must be text.") % {"option": option.name}, option, max_length=longest
+            )
         if len(given) > MAX_TEXT or len(given.strip()) > longest or "\0" in given:
-            message = f"{option.name} can have at most {longest} characters."
+            message = _("%(option)s can have at most %(most)s characters.") % {"option": option.name, "most": longest}
             return _option_problem(InvalidOption, message, option, max_length=longest)
         price = option.values[0].price if option.values else money.ZERO
         return Choice(option.id, option.name, given.strip(), price)
     for value in option.values:
         if not isinstance(given, bool) and str(given) == str(value.id):
             return Choice(option.id, option.name, value.label, value.price, value.id)
-    return _option_problem(InvalidOption, f"This is not a valid choice for {option.name}.", option)
+    message = _("This is not a valid choice for %(option)s.") % {"option": option.name}
+    return _option_problem(InvalidOption, message, option)
 
 
 def _option_problem(refusal: type[Refusal], message: str, option: OfferedOption, **help: Any) -> Problem:
@@ -149,7 +158,8 @@ def _option_problem(refusal: type[Refusal], message: str, option: OfferedOption,
 
 def _unknown_option(key: str, offered: Iterable[OfferedOption]) -> Problem:
     options = [{"id": option.id, "name": option.name} for option in offered]
-    return problem("options", InvalidOption.code, f"This product has no option {key[:40]!r}.", allowed=options)
+    message = _("This product has no option %(key)s.") % {"key": repr(key[:40])}
+    return problem("options", InvalidOption.code, message, allowed=options)
 
 
 def choices_to_resolve(stored: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -170,11 +180,11 @@ def check_custom_price(
         # A pay-what-you-want product may be listed at 0; without a custom price, its minimum still applies.
         too_low = unit_price(product, variant, [choice.price for choice in choices], currency=currency) < least
     elif not product.allow_custom_price:
-        raise InvalidCustomPrice(errors={"custom_price": [InvalidCustomPrice.message]})
+        raise InvalidCustomPrice(errors={"custom_price": [str(InvalidCustomPrice.message)]})
     else:
         too_low = least is not None and custom_price < least
     if too_low:
-        message = f"Please choose a price of at least {money.to_wire(least)}."
+        message = _("Please choose a price of at least %(least)s.") % {"least": money.to_wire(least)}
         raise InvalidCustomPrice(message, errors={"custom_price": [message]})
 
 
@@ -191,7 +201,7 @@ def affordable_qty(price: Decimal, taken: Decimal) -> int:
 def check_damaged(product: Product, is_damaged: bool) -> None:
     """Raises InvalidFields if damaged units are requested, and the product has no price for them."""
     if is_damaged and product.damaged_price is None:
-        raise InvalidFields(errors={"is_damaged": ["This product has no price for damaged units."]})
+        raise InvalidFields(errors={"is_damaged": [_("This product has no price for damaged units.")]})
 
 
 def custom_fields(given: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
@@ -213,6 +223,11 @@ def text_bytes(line: CartLine) -> int:
     texts += [choice["value"] for choice in line.options if choice["value_id"] is None]
     texts += [line.gift_card["message"]] if line.gift_card else []
     return sum(len(text.encode()) for text in texts)
+
+
+def too_much_text() -> str:
+    """The message for texts that are longer than MAX_CART_TEXT together."""
+    return _("The texts in a cart can have at most %(most)s KiB in total.") % {"most": MAX_CART_TEXT // 1024}
 
 
 def has_room_for_text(line: CartLine, lines: Iterable[CartLine]) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Model, QuerySet
+from django.utils.translation import gettext_lazy as _
 
 from storefront.catalogue import events
 from storefront.catalogue.inventory import ledger
@@ -39,7 +40,7 @@ class InsufficientStock(Refusal):
     """Less stock than requested (R-CART-31). `use` is the stock that is short, `available` the quantity left."""
 
     code, field = "insufficient_stock", "qty"
-    message = "Not enough stock."
+    message = _("Not enough stock.")
 
     def __init__(self, message: str | None = None, *, available: int, use: StockUse | None = None) -> None:
         super().__init__(message, available=available)

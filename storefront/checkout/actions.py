@@ -7,6 +7,8 @@ from uuid import UUID
 
 import orjson
 from django.db import transaction
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
 from storefront.carts import actions as carts
@@ -47,28 +49,28 @@ _COPIED = (
 
 class NothingToBuy(Refusal):
     code = "empty_cart"
-    message = "Your basket is empty."
+    message = _("Your basket is empty.")
 
 
 class NotAsShown(Refusal):
     """The order differs from what the payment page showed."""
 
     code = "not_as_shown"
-    message = "Your order has changed. Please review it before you place it."
+    message = _("Your order has changed. Please review it before you place it.")
 
 
 class NotReady(Refusal):
     """An address or a delivery method is missing, or no longer available."""
 
     code = "checkout_not_ready"
-    message = "Please choose a delivery method."
+    message = _("Please choose a delivery method.")
 
 
 class PaymentUnderWay(Refusal):
     """Another press of the pay button for the same basket came in between."""
 
     status, code = 409, "payment_under_way"
-    message = "A payment for this basket is under way in another window. Please finish it there, or try again."
+    message = _("A payment for this basket is under way in another window. Please finish it there, or try again.")
 
 
 def save_details(
@@ -280,7 +282,7 @@ def _check_agreed(shop: Shop, checkout: Checkout, quote: Quote, agreed: OrderSum
         raise NotAsShown
     if max(quote.totals.subtotal, quote.totals.total) > MAX_AMOUNT:
         # Prices were raised after the cart was filled, or delivery and taxes were added.
-        raise TotalTooLarge("Your order comes to more than one order can. Please order less at once.")
+        raise TotalTooLarge(gettext("Your order comes to more than one order can. Please order less at once."))
 
 
 def _sale(shop: Shop, cart: Cart, checkout: Checkout, quote: Quote, shopper_note: str, place: str) -> Sale:

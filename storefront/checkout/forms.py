@@ -6,6 +6,8 @@ from typing import Any
 from django import forms
 from django.contrib.auth.base_user import BaseUserManager
 from django.core.validators import RegexValidator
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from storefront.checkout import vat_ids
 from storefront.checkout.models import Checkout
@@ -20,13 +22,15 @@ from storefront.pricing.shipping import ShippingOption
 
 def no_control_characters(text: str) -> None:
     if has_invisible_characters(text):
-        raise forms.ValidationError("Line breaks and control characters are not allowed.")
+        raise forms.ValidationError(_("Line breaks and control characters are not allowed."))
 
 
 def persons_name(text: str) -> None:
     no_control_characters(text)
     if has_address(text):
-        raise forms.ValidationError("Email and web addresses are not allowed here. Put a space after each full stop.")
+        raise forms.ValidationError(
+            _("Email and web addresses are not allowed here. Put a space after each full stop.")
+        )
 
 
 class CheckoutForm(forms.Form):
@@ -41,11 +45,11 @@ class PhoneForm(CheckoutForm):
     """A form with a phone number, which is stored with its country. `country` is that of numbers without one."""
 
     phone = forms.CharField(
-        label="Phone",
+        label=gettext_lazy("Phone"),
         required=False,
         max_length=40,
-        validators=[RegexValidator(r"^[0-9+()/. x-]*$", "Use only digits, spaces and + ( ) / . -")],
-        help_text="Only used if there are questions about your delivery.",
+        validators=[RegexValidator(r"^[0-9+()/. x-]*$", gettext_lazy("Use only digits, spaces and + ( ) / . -"))],
+        help_text=gettext_lazy("Only used if there are questions about your delivery."),
         widget=forms.TextInput({"autocomplete": "tel", "type": "tel"}),
     )
 
@@ -63,9 +67,9 @@ class PhoneForm(CheckoutForm):
 
 class ContactForm(PhoneForm):
     email = forms.EmailField(
-        label="Email address",
+        label=gettext_lazy("Email address"),
         max_length=254,
-        help_text="We will send your order confirmation to this address.",
+        help_text=gettext_lazy("We will send your order confirmation to this address."),
         widget=forms.EmailInput({"autocomplete": "email"}),
     )
     field_order = ["email", "phone"]
@@ -79,14 +83,14 @@ class AddressForm(CheckoutForm):
     """An address. `section` is `shipping` or `billing`, used in `autocomplete`; `home` is the preselected country;
     `regional` are the countries where the region is needed."""
 
-    name = forms.CharField(label="Name", max_length=200, validators=[persons_name])
-    company = forms.CharField(label="Company", max_length=200, required=False)
-    line1 = forms.CharField(label="Street and number", max_length=200)
-    line2 = forms.CharField(label="Apartment, floor, etc.", max_length=200, required=False)
-    postal_code = forms.CharField(label="Postal code", max_length=20)
-    city = forms.CharField(label="Town or city", max_length=100)
-    region = forms.CharField(label="State or region", max_length=100, required=False)
-    country = forms.ChoiceField(label="Country", widget=LongSelect)
+    name = forms.CharField(label=gettext_lazy("Name"), max_length=200, validators=[persons_name])
+    company = forms.CharField(label=gettext_lazy("Company"), max_length=200, required=False)
+    line1 = forms.CharField(label=gettext_lazy("Street and number"), max_length=200)
+    line2 = forms.CharField(label=gettext_lazy("Apartment, floor, etc."), max_length=200, required=False)
+    postal_code = forms.CharField(label=gettext_lazy("Postal code"), max_length=20)
+    city = forms.CharField(label=gettext_lazy("Town or city"), max_length=100)
+    region = forms.CharField(label=gettext_lazy("State or region"), max_length=100, required=False)
+    country = forms.ChoiceField(label=gettext_lazy("Country"), widget=LongSelect)
 
     AUTOCOMPLETE = {
         "name": "name",
@@ -117,9 +121,9 @@ class AddressForm(CheckoutForm):
                 self.fields[name].validators.append(no_control_characters)
         country = self.fields["country"]
         assert isinstance(country, forms.ChoiceField)
-        pick = [] if len(countries) == 1 else [("", "Please choose")]
+        pick = [] if len(countries) == 1 else [("", _("Please choose"))]
         country.choices = [*pick, *countries.items()]
-        country.error_messages["invalid_choice"] = "The shop does not deliver to this country."
+        country.error_messages["invalid_choice"] = _("The shop does not deliver to this country.")
         if home in countries:
             country.initial = home
         chosen = str(self["country"].value() or "")
@@ -130,7 +134,7 @@ class AddressForm(CheckoutForm):
             self.fields["postal_code"].required = postal.needs_postal_code(chosen)
         if self.is_bound and chosen in regional:
             self.fields["region"].required = True
-            self.fields["region"].error_messages["required"] = "Delivery depends on the state or region."
+            self.fields["region"].error_messages["required"] = _("Delivery depends on the state or region.")
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
@@ -152,10 +156,10 @@ class VatIdForm(CheckoutForm):
     """
 
     vat_id = forms.CharField(
-        label="VAT ID",
+        label=gettext_lazy("VAT ID"),
         required=False,
         max_length=40,
-        help_text="Only for businesses. With the country in front, such as ATU13585627.",
+        help_text=gettext_lazy("Only for businesses. With the country in front, such as ATU13585627."),
         widget=forms.TextInput({"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}),
     )
 
@@ -174,19 +178,21 @@ class VatIdForm(CheckoutForm):
             raise forms.ValidationError(str(error)) from None
         self.result = self._check(number)
         if self.result and self.result["result"] == vat_ids.INVALID:
-            raise forms.ValidationError("The EU's register does not have this VAT ID. Correct it, or leave it empty.")
+            raise forms.ValidationError(
+                _("The EU's register does not have this VAT ID. Correct it, or leave it empty.")
+            )
         return number
 
 
 class BillingChoiceForm(CheckoutForm):
-    same = forms.BooleanField(label="Same as delivery address", required=False, initial=True)
+    same = forms.BooleanField(label=gettext_lazy("Same as delivery address"), required=False, initial=True)
 
 
 class WayForm(CheckoutForm):
     """The choice between sending the order and collecting it at a place. Without a choice, it is sent if that is
     possible."""
 
-    way = forms.ChoiceField(label="How to get your order", required=False)
+    way = forms.ChoiceField(label=gettext_lazy("How to get your order"), required=False)
 
     SHIP = "ship"
 
@@ -196,9 +202,9 @@ class WayForm(CheckoutForm):
         self.default = self.SHIP if can_ship or not places else str(places[0].pk)
         field = self.fields["way"]
         assert isinstance(field, forms.ChoiceField)
-        ship = [(self.SHIP, "Ship to an address")] if can_ship else []
+        ship = [(self.SHIP, _("Ship to an address"))] if can_ship else []
         field.choices = [*ship, *((pk, place.name) for pk, place in self.places.items())]
-        field.error_messages["invalid_choice"] = "Please choose again. This is no longer offered."
+        field.error_messages["invalid_choice"] = _("Please choose again. This is no longer offered.")
 
     @property
     def chosen(self) -> str:
@@ -302,7 +308,9 @@ class Details:
 class DeliveryForm(CheckoutForm):
     """The choice of a delivery method. The plain delivery has no rate id; its value is a dash."""
 
-    delivery = forms.ChoiceField(label="Delivery", error_messages={"required": "Please choose a delivery method."})
+    delivery = forms.ChoiceField(
+        label=gettext_lazy("Delivery"), error_messages={"required": gettext_lazy("Please choose a delivery method.")}
+    )
 
     PLAIN = "-"
 
@@ -311,7 +319,7 @@ class DeliveryForm(CheckoutForm):
         field = self.fields["delivery"]
         assert isinstance(field, forms.ChoiceField)
         field.choices = [(self.value_of(delivery), delivery.name) for delivery in deliveries]
-        field.error_messages["invalid_choice"] = "This delivery method is no longer available."
+        field.error_messages["invalid_choice"] = _("This delivery method is no longer available.")
 
     @classmethod
     def value_of(cls, delivery: ShippingOption) -> str:
@@ -326,9 +334,11 @@ class DeliveryForm(CheckoutForm):
 class PaymentForm(CheckoutForm):
     """Payment method, note, and the checkout's id. The template adds a signed copy of what the page shows."""
 
-    method = forms.ChoiceField(label="Payment", error_messages={"required": "Please choose a payment method."})
+    method = forms.ChoiceField(
+        label=gettext_lazy("Payment"), error_messages={"required": gettext_lazy("Please choose a payment method.")}
+    )
     note = forms.CharField(
-        label="Note to the shop", required=False, max_length=1000, widget=forms.Textarea({"rows": 3})
+        label=gettext_lazy("Note to the shop"), required=False, max_length=1000, widget=forms.Textarea({"rows": 3})
     )
     checkout = forms.UUIDField(widget=forms.HiddenInput)
 
@@ -342,15 +352,17 @@ class PaymentForm(CheckoutForm):
 
 class GiftCardForm(CheckoutForm):
     gift_card = forms.CharField(
-        label="Gift card code",
+        label=gettext_lazy("Gift card code"),
         max_length=100,
-        error_messages={"required": "Please enter the code."},
+        error_messages={"required": gettext_lazy("Please enter the code.")},
         widget=forms.TextInput({"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}),
     )
 
 
 class OrderEmailForm(CheckoutForm):
-    email = forms.EmailField(label="Email address", max_length=254, widget=forms.EmailInput({"autocomplete": "email"}))
+    email = forms.EmailField(
+        label=gettext_lazy("Email address"), max_length=254, widget=forms.EmailInput({"autocomplete": "email"})
+    )
 
 
 def focus_first_error(form: forms.Form) -> None:

@@ -33,7 +33,7 @@ def gift_card(request: Request) -> HttpResponse:
             try:
                 card = _card(request, form.cleaned_data["gift_card"])
                 refused = refusal_of(card, card.balance, request.shop, request.now)
-                context |= {"card": card, "refused": MESSAGES.get(refused, ""), "form": GiftCardForm()}
+                context |= {"card": card, "refused": MESSAGES.get(refused), "form": GiftCardForm()}
                 status = 200
             except (UnknownGiftCard, limits.LimitReached) as refusal:
                 form.add_error("gift_card", refusal.text)

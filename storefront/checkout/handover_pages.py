@@ -21,6 +21,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import get_script_prefix, reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 from django.views.decorators.http import require_GET, require_safe
 
@@ -128,7 +129,7 @@ def _take_parameters(request: Request) -> dict[str, str]:
     Raises PermissionDenied for a request that is no navigation, such as one by a script.
     """
     if not is_navigation(request):
-        raise PermissionDenied("This request came from another site, so it was refused.")
+        raise PermissionDenied(_("This request came from another site, so it was refused."))
     return QueryDict(pop_query_string(request)).dict()
 
 
@@ -180,7 +181,7 @@ def _adopt_visitor(request: Request, payload: dict[str, Any]) -> None:
         return
     if signed_in is not None:
         sign_out(request)
-        messages.success(request, "You have signed out.")
+        messages.success(request, _("You have signed out."))
     if payload["basket"]:
         adopt_basket(request, payload["basket"])
 

@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
 from storefront.carts.merging import last_arrival
@@ -40,14 +41,14 @@ class LinkRefused(Refusal):
     """The link was not issued by the shop, or it has expired, or its cart no longer exists."""
 
     status, code = 403, "link_refused"
-    message = "This checkout link has expired or is incomplete."
+    message = _("This checkout link has expired or is incomplete.")
 
 
 class OriginNotAllowed(Refusal):
     """The URL leads to a site that the merchant has not allowed (R-LINK-21)."""
 
     code = "origin_not_allowed"
-    message = "Shoppers can only be led back to origins that the shop allows."
+    message = _("Shoppers can only be led back to origins that the shop allows.")
 
 
 def issue_checkout_link(*, shop: Shop, cart: Cart, attribution: Mapping[str, Any], now: datetime) -> str:

@@ -39,7 +39,7 @@ def methods(request: Request) -> HttpResponse:
 def _record(method: PaymentMethod) -> dict[str, Any]:
     return {
         "name": method.provider.name,
-        "label": method.provider.label,
+        "label": str(method.provider.label),
         "usable": method.usable,
         "reason": method.reason or None,
         "message": method.message or None,

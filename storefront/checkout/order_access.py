@@ -14,6 +14,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.crypto import constant_time_compare
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from storefront.checkout.forms import OrderEmailForm
@@ -100,7 +101,7 @@ def order_email(request: Request, public_id: UUID) -> HttpResponse:
         response = ask_for_email(request, order, form, status=refusal.status)
         response["Retry-After"] = str(refusal.retry_after)
         return response
-    form.add_error("email", "This is not the email address of this order.")
+    form.add_error("email", _("This is not the email address of this order."))
     return ask_for_email(request, order, form, status=422)
 
 

@@ -15,6 +15,8 @@ from typing import Any
 
 import orjson
 from django.core import signing
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from storefront.carts.models import CartLine
 from storefront.checkout import queries
@@ -29,11 +31,29 @@ from storefront.shops.models import Shop
 _NAME = 120
 
 _CONTACT = {
-    "email": "The email address changed.",
-    "phone": "The phone number changed.",
-    "shipping_address": "The delivery address changed.",
-    "billing_address": "The billing address changed.",
-    "vat_id": "The VAT ID or its check changed.",
+    "email": gettext_lazy("The email address changed."),
+    "phone": gettext_lazy("The phone number changed."),
+    "shipping_address": gettext_lazy("The delivery address changed."),
+    "billing_address": gettext_lazy("The billing address changed."),
+    "vat_id": gettext_lazy("The VAT ID or its check changed."),
+}
+_ADDED = {
+    "delivery": gettext_lazy("The delivery %(name)s (%(amount)s) was added."),
+    "discounts": gettext_lazy("The discount %(name)s (%(amount)s) was added."),
+    "taxes": gettext_lazy("The tax %(name)s (%(amount)s) was added."),
+    "gift_cards": gettext_lazy("The gift card %(name)s (%(amount)s) was added."),
+}
+_CHANGED = {
+    "delivery": gettext_lazy("The delivery %(name)s changed from %(old)s to %(new)s."),
+    "discounts": gettext_lazy("The discount %(name)s changed from %(old)s to %(new)s."),
+    "taxes": gettext_lazy("The tax %(name)s changed from %(old)s to %(new)s."),
+    "gift_cards": gettext_lazy("The gift card %(name)s changed from %(old)s to %(new)s."),
+}
+_REMOVED = {
+    "delivery": gettext_lazy("The delivery %(name)s (%(amount)s) was removed."),
+    "discounts": gettext_lazy("The discount %(name)s (%(amount)s) was removed."),
+    "taxes": gettext_lazy("The tax %(name)s (%(amount)s) was removed."),
+    "gift_cards": gettext_lazy("The gift card %(name)s (%(amount)s) was removed."),
 }
 
 
@@ -107,63 +127,71 @@ def differences(before: OrderSummary, now: OrderSummary) -> list[str]:
     if before == now:
         return []
     if before.currency != now.currency:
-        return ["The currency changed."]
-    return [*_differences(before, now)] or ["Something else in your order changed."]
+        return [_("The currency changed.")]
+    return [*_differences(before, now)] or [_("Something else in your order changed.")]
 
 
 def _differences(before: OrderSummary, now: OrderSummary) -> Iterator[str]:
     yield from _line_differences(before, now)
     for name, sentence in _CONTACT.items():
         if getattr(before, name) != getattr(now, name):
-            yield sentence
-    for name in ("delivery", "discounts", "taxes", "gift_cards"):
+            yield str(sentence)
+    for name in _ADDED:
         yield from _amount_differences(name, before, now)
     if before.delivery_terms != now.delivery_terms and before.delivery == now.delivery:
-        yield "The delivery time or the pick-up place changed."
+        yield _("The delivery time or the pick-up place changed.")
     if before.prices_include_tax != now.prices_include_tax:
-        yield f"Prices {'now' if now.prices_include_tax else 'no longer'} include tax."
+        yield _("Prices now include tax.") if now.prices_include_tax else _("Prices no longer include tax.")
     if before.total != now.total:
-        yield f"The total changed from {_money(before, before.total)} to {_money(now, now.total)}."
+        totals = {"old": _money(before, before.total), "new": _money(now, now.total)}
+        yield _("The total changed from %(old)s to %(new)s.") % totals
     if before.amount_due != now.amount_due and now.gift_cards != before.gift_cards:
-        due = _money(before, before.amount_due), _money(now, now.amount_due)
-        yield f"The amount to pay changed from {due[0]} to {due[1]}."
+        due = {"old": _money(before, before.amount_due), "new": _money(now, now.amount_due)}
+        yield _("The amount to pay changed from %(old)s to %(new)s.") % due
 
 
 def _line_differences(before: OrderSummary, now: OrderSummary) -> Iterator[str]:
     old, new = ({line[0]: line for line in summary.lines} for summary in (before, now))
-    for key, (_, name, qty, price, more) in new.items():
-        if key not in old:
-            yield f"{name} was added."
-            continue
-        _, old_name, old_qty, old_price, old_more = old[key]
-        if name != old_name:
-            yield f"{old_name} is now {name}."
-        if qty != old_qty:
-            yield f"The quantity of {name} changed from {old_qty} to {qty}."
-        if price != old_price:
-            yield f"The price of {name} changed from {_money(before, old_price)} to {_money(now, price)}."
-        if more != old_more and name == old_name:
-            yield f"The options or contents of {name} changed."
+    for key, line in new.items():
+        if key in old:
+            yield from _changes_of_line(old[key], line, before, now)
+        else:
+            yield _("%(name)s was added.") % {"name": line[1]}
     for key, line in old.items():
         if key not in new:
-            yield f"{line[1]} was removed."
+            yield _("%(name)s was removed.") % {"name": line[1]}
+
+
+def _changes_of_line(old: list[Any], new: list[Any], before: OrderSummary, now: OrderSummary) -> Iterator[str]:
+    (old_name, old_qty, old_price, old_more), (name, qty, price, more) = old[1:], new[1:]
+    if name != old_name:
+        yield _("%(old)s is now %(new)s.") % {"old": old_name, "new": name}
+    if qty != old_qty:
+        given = {"name": name, "old": old_qty, "new": qty}
+        yield _("The quantity of %(name)s changed from %(old)s to %(new)s.") % given
+    if price != old_price:
+        given = {"name": name, "old": _money(before, old_price), "new": _money(now, price)}
+        yield _("The price of %(name)s changed from %(old)s to %(new)s.") % given
+    if more != old_more and name == old_name:
+        yield _("The options or contents of %(name)s changed.") % {"name": name}
 
 
 def _amount_differences(field: str, before: OrderSummary, now: OrderSummary) -> Iterator[str]:
     """Named amounts that were added, removed or changed."""
-    what = {"delivery": "delivery", "discounts": "discount", "taxes": "tax", "gift_cards": "gift card"}[field]
     old, new = dict(getattr(before, field)), dict(getattr(now, field))
     if field == "delivery" and old and new and old.keys() != new.keys():
-        yield f"The delivery changed from {' '.join(old)} to {' '.join(new)}."
+        given = {"old": " ".join(old), "new": " ".join(new)}
+        yield _("The delivery changed from %(old)s to %(new)s.") % given
         return
     for name, amount in new.items():
         if name not in old:
-            yield f"The {what} {name} ({_money(now, amount)}) was added."
+            yield _ADDED[field] % {"name": name, "amount": _money(now, amount)}
         elif old[name] != amount:
-            yield f"The {what} {name} changed from {_money(before, old[name])} to {_money(now, amount)}."
+            given = {"name": name, "old": _money(before, old[name]), "new": _money(now, amount)}
+            yield _CHANGED[field] % given
     for name, amount in old.items():
         if name not in new:
-            yield f"The {what} {name} ({_money(before, amount)}) was removed."
+            yield _REMOVED[field] % {"name": name, "amount": _money(before, amount)}
 
 
 def _line(line: CartLine) -> list[Any]:

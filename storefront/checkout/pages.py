@@ -9,12 +9,13 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from storefront.carts import merging
 from storefront.carts.actions import reprice_cart
-from storefront.carts.checking import LineCheck
+from storefront.carts.checking import LineCheck, price_change
 from storefront.carts.code_entry import change_codes, change_gift_cards
 from storefront.carts.models import Cart
 from storefront.carts.session import basket_of
@@ -36,7 +37,6 @@ from storefront.customers.session import customer_of
 from storefront.kit import metrics
 from storefront.kit.api.http import SeeOther
 from storefront.kit.countries import countries
-from storefront.kit.format import format_money
 from storefront.kit.ids import as_id
 from storefront.kit.refusals import Refusal
 from storefront.orders.models import Order
@@ -99,7 +99,7 @@ def details(request: Request) -> HttpResponse:
     if saved.vat_check and saved.vat_check["result"] == UNAVAILABLE:
         messages.warning(
             request,
-            "Your VAT ID could not be checked just now, so tax is charged. To try again, save your details again.",
+            _("Your VAT ID could not be checked just now, so tax is charged. To try again, save your details again."),
         )
     return SeeOther(reverse("checkout:delivery" if form.is_shipped else "checkout:payment"))
 
@@ -110,7 +110,7 @@ def undo(request: Request) -> HttpResponse:
     """Remove what a link brought from the basket. Does nothing if it was ordered or undone before."""
     cart, known = basket_of(request), as_id(request.POST.get("arrival", ""))
     if cart and known and merging.undo_arrival(shop=request.shop, cart=cart, arrival_id=known, now=request.now):
-        messages.success(request, "The items from the link were removed from your basket.")
+        messages.success(request, _("The items from the link were removed from your basket."))
     return SeeOther(reverse("checkout:checkout"))
 
 
@@ -178,7 +178,7 @@ def payment(request: Request) -> HttpResponse:
         placed = _redirect_if_placed(request) or _to_own_payment(request)
         if not placed and isinstance(to_basket, EmptyBasket):
             messages.warning(
-                request, "Your basket is empty, so no order was placed. You may have placed it in another window."
+                request, _("Your basket is empty, so no order was placed. You may have placed it in another window.")
             )
         return placed or _to_basket(request)
 
@@ -232,7 +232,7 @@ def _current_checkout(request: Request, *, is_press: bool = False) -> tuple[Cart
     if not quote.lines:
         for each in merging.arrival_summaries(request.shop, cart, []):
             for missed in each.missing:
-                messages.warning(request, f"{missed['name']} is no longer available.")
+                messages.warning(request, _("%(name)s is no longer available.") % {"name": missed["name"]})
         raise EmptyBasket
     return cart, checkout, quote
 
@@ -243,10 +243,9 @@ def _report_changes(request: Request, checks: list[LineCheck], *, is_press: bool
     for check in checks:
         if check.is_unavailable or (check.is_short and not is_press):
             is_blocked = True
-            messages.error(request, f"{check.sentence} Please change your basket to continue.")
+            messages.error(request, f"{check.sentence} {_('Please change your basket to continue.')}")
         elif check.is_price_changed and not is_press:
-            old, new = format_money(check.old_price, currency), format_money(check.price, currency)
-            messages.warning(request, f"The price of {check.line.name_snapshot} changed from {old} to {new}.")
+            messages.warning(request, price_change(check, currency))
     if is_blocked:
         raise ToBasket
 
@@ -357,7 +356,7 @@ def _page(
     has_errors: bool = False,
     **context: Any,
 ) -> HttpResponse:
-    names = {"details": "Your details", "delivery": "Delivery", "payment": "Payment"}
+    names = {"details": _("Your details"), "delivery": _("Delivery"), "payment": _("Payment")}
     if not quote.is_shipped:
         del names["delivery"]
     # The page's header shows the basket that was just read.

@@ -12,6 +12,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from storefront.checkout.actions import Pressed
@@ -20,7 +21,7 @@ from storefront.kit.api.http import SeeOther
 from storefront.payments.asking import ask, claim_question, continue_payment, due_call, end_payment
 from storefront.payments.frozen import thaw_sale
 from storefront.payments.models import Payment
-from storefront.payments.providers.base import ClientStep, Provider, Redirect
+from storefront.payments.providers.base import ClientStep, Provider, Redirect, failure_words
 from storefront.payments.providers.registry import PROVIDERS
 from storefront.payments.rules import SECURED, UNDECIDED, Call, State
 from storefront.shops.places import page_url
@@ -132,11 +133,12 @@ def _outcome(request: Request, payment: Payment, *, is_known: bool = True) -> Ht
     if payment.state in SECURED:
         # The order could no longer be placed; the money goes back.
         return render(request, "checkout/payment_late.html", {"payment": payment})
+    failure = failure_words(payment.failure)
     if payment.state == State.CANCELLED:
-        messages.error(request, payment.failure or "The payment was not completed. Nothing was charged.")
+        messages.error(request, failure or _("The payment was not completed. Nothing was charged."))
         return SeeOther(page_url(request, "checkout:payment"))
     is_open = is_known and payment.state == State.OPEN and not payment.alert
-    context = {"payment": payment, "is_open": is_open, "refresh": REFRESH_SECONDS}
+    context = {"payment": payment, "failure": failure, "is_open": is_open, "refresh": REFRESH_SECONDS}
     return render(request, "checkout/payment_checked.html", context)
 
 

@@ -28,7 +28,7 @@ class PressForms:
         self.saved = {f"saved-{method.pk}": method for method in saved}
         submitted = request.POST if request.method == "POST" else None
         choices = [(value, method.label) for value, method in self.saved.items()]
-        choices += [(each.name, each.label) for each in self.offered]
+        choices += [(each.name, str(each.label)) for each in self.offered]
         initial = {"method": choices[0][0] if choices else ""}
         self.choice = PaymentForm(submitted, methods=choices, is_free=is_free, initial=initial)
         chosen = "" if is_free else request.POST.get("method", "")

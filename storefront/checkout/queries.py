@@ -4,6 +4,8 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from storefront.carts import queries as carts
 from storefront.carts.merging import last_arrival
 from storefront.carts.models import Cart, CartLine
@@ -23,9 +25,6 @@ from storefront.pricing.shipping import ShippingOption, cheapest, pickup_option,
 from storefront.pricing.taxes import TaxTerms
 from storefront.pricing.zones import countries_by_region, served_countries, zone_of
 from storefront.shops.models import Shop
-
-# Name of the delivery in a shop without zones and pick-up places, which delivers everywhere free of charge.
-PLAIN_DELIVERY = "Delivery"
 
 
 @dataclass(frozen=True)
@@ -201,7 +200,8 @@ def _at_part(shop: Shop, option: ShippingOption, part: Decimal) -> ShippingOptio
 def _deliveries(shop: Shop, lines: list[CartLine], address: dict[str, str], *, is_free: bool) -> list[ShippingOption]:
     zones = pricing.delivery_zones(shop)
     if not zones and not pricing.pickup_places(shop):
-        return [ShippingOption(PLAIN_DELIVERY, ZERO, is_covered=True)]
+        # A shop without any delivers everywhere free of charge.
+        return [ShippingOption(_("Delivery"), ZERO, is_covered=True)]
     zone = zone_of(zones, address)
     if zone is None:
         return []

@@ -1,6 +1,7 @@
 """A shopper's message to the shop, mailed by the worker."""
 
 from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
 from django_tasks import task
 
 from storefront.kit.queues import MAILS
@@ -21,6 +22,7 @@ def send_message(shop_id: int, name: str, email: str, text: str, tries: int = 0)
     if not shop.email:
         return
     body = render_to_string("content/message.txt", {"name": name, "email": email, "text": text, "shop": shop})
-    message = mail.message(shop=shop, to=shop.email, subject=f"Message from {name}", text=body, is_to_staff=True)
+    subject = _("Message from %(name)s") % {"name": name}
+    message = mail.message(shop=shop, to=shop.email, subject=subject, text=body, is_to_staff=True)
     message.reply_to = [email]
     mail.send(message, shop_id, name, email, text, what="message", task=send_message, tries=tries)

@@ -1,7 +1,8 @@
 """The kinds of mails whose texts a merchant can change, with their purpose and placeholders.
 
 A mail's template has the facts: items, sums, links, legal texts. An opening text precedes them and a closing text
-follows; their standard texts are in the template too (`templatetags/mail_words.py`). Standard subjects are here.
+follows; their standard texts are in the template too (`templatetags/mail_words.py`). Standard subjects are in
+`mail_subjects.py`.
 """
 
 from dataclasses import dataclass, field
@@ -34,7 +35,6 @@ class MailKind:
     title: str
     when: str
     template: str
-    subject: str
     placeholders: Meanings = field(default_factory=dict)
     required: tuple[str, ...] = ()
 
@@ -44,67 +44,54 @@ class MailKind:
         return self.placeholders | OF_SHOP
 
 
-def _of_order(title: str, when: str, template: str, subject: str, *required: str, **more: str) -> MailKind:
-    return MailKind(title, when, f"orders/{template}.txt", subject, OF_ORDER | more, required)
+def _of_order(title: str, when: str, template: str, *required: str, **more: str) -> MailKind:
+    return MailKind(title, when, f"orders/{template}.txt", OF_ORDER | more, required)
 
 
 def _document(title: str, when: str) -> MailKind:
-    name = title.lower()
     return MailKind(
         title,
         when,
         "documents/document.txt",
-        f"Your {name} {{document_number}} for order {{order_number}} at {{shop_name}}",
         OF_DOCUMENT,
         ("document_number", "order_number"),
     )
 
 
-def _account(title: str, when: str, name: str, subject: str, **placeholders: str) -> MailKind:
-    return MailKind(title, when, f"customers/{name}.txt", subject, placeholders)
+def _account(title: str, when: str, name: str, **placeholders: str) -> MailKind:
+    return MailKind(title, when, f"customers/{name}.txt", placeholders)
 
 
-_ORDER = "Your order {order_number} at {shop_name}"
 _SENT = "fulfilment"
 
 # By the name that is stored, in the order of the admin's list.
 KINDS: dict[str, MailKind] = {
-    "order_confirmation": _of_order("Order confirmation", "An order is placed.", "confirmation", _ORDER),
-    "order_paid": _of_order(
-        "Payment received", "An order is paid, later than it was placed.", "paid", f"{_ORDER} is paid", "order_number"
-    ),
-    "order_sent": _of_order(
-        "Order sent", "An order, or a part of it, is sent.", _SENT, f"{_ORDER} is on its way", "order_number"
-    ),
+    "order_confirmation": _of_order("Order confirmation", "An order is placed.", "confirmation"),
+    "order_paid": _of_order("Payment received", "An order is paid, later than it was placed.", "paid", "order_number"),
+    "order_sent": _of_order("Order sent", "An order, or a part of it, is sent.", _SENT, "order_number"),
     "order_to_collect": _of_order(
         "Ready to collect",
         "An order, or a part of it, is ready at its pick-up place.",
         _SENT,
-        f"{_ORDER} is ready to collect",
         "order_number",
     ),
     "order_ready": _of_order(
         "Order ready",
         "An order with nothing to send or collect, or a part of it, is ready.",
         _SENT,
-        f"{_ORDER} is ready",
         "order_number",
     ),
     "downloads": _of_order(
         "Downloads",
         "The files of an order can be downloaded.",
         "downloads",
-        "Your downloads from order {order_number} at {shop_name}",
         "order_number",
     ),
-    "order_cancelled": _of_order(
-        "Order cancelled", "An order is cancelled.", "cancelled", f"{_ORDER} was cancelled", "order_number"
-    ),
+    "order_cancelled": _of_order("Order cancelled", "An order is cancelled.", "cancelled", "order_number"),
     "order_refunded": _of_order(
         "Refund",
         "Money was paid back.",
         "refunded",
-        f"{_ORDER} was refunded",
         "amount",
         "order_number",
         **AMOUNT,
@@ -115,7 +102,6 @@ KINDS: dict[str, MailKind] = {
         "Gift card",
         "A gift card is due. Sent to its recipient.",
         "gift_cards/gift_card.txt",
-        "Your gift card for {shop_name}",
         {"amount": "what is on the card"},
         ("amount",),
     ),
@@ -123,7 +109,6 @@ KINDS: dict[str, MailKind] = {
         "Back in stock: confirmation",
         "Somebody asks for a mail when a product is back.",
         "stock_alerts/confirm.txt",
-        "Please confirm: {product_name}",
         PRODUCT,
         ("product_name",),
     ),
@@ -131,46 +116,36 @@ KINDS: dict[str, MailKind] = {
         "Back in stock",
         "A product that somebody waits for can be bought again.",
         "stock_alerts/back.txt",
-        "Back in stock: {product_name}",
         PRODUCT,
         ("product_name",),
     ),
-    "account_register": _account(
-        "New account", "Somebody asks for an account.", "register", "Your account at {shop_name}"
-    ),
+    "account_register": _account("New account", "Somebody asks for an account.", "register"),
     "account_known": _account(
         "New account: there is one already",
         "Somebody asks for an account with the address of one that exists.",
         "known",
-        "You have an account at {shop_name}",
     ),
-    "account_reset": _account(
-        "New password", "A customer asks for a new password.", "reset", "Reset your password at {shop_name}"
-    ),
+    "account_reset": _account("New password", "A customer asks for a new password.", "reset"),
     "account_unknown": _account(
         "New password: there is no account",
         "Somebody asks for a new password with an address that no account has.",
         "unknown",
-        "Your account at {shop_name}",
     ),
     "account_change_email": _account(
         "New email address",
         "A customer enters a new email address. Sent to that address.",
         "change_email",
-        "Confirm your new email address at {shop_name}",
         new_email="the new email address",
     ),
     "account_taken": _account(
         "New email address: it is in use",
         "The new address is that of another account.",
         "taken",
-        "Your email address at {shop_name}",
     ),
     "new_order": _of_order(
         "New order, to the shop",
         "An order is placed. Sent to your shop.",
         "new_order",
-        "New order {order_number}: {order_total}",
         "order_number",
     ),
 }

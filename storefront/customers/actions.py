@@ -7,6 +7,7 @@ from django.contrib.auth.hashers import check_password, make_password
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
 from storefront import audit
@@ -116,7 +117,8 @@ def save_address(
     if address is None:
         raise NotFound
     if address.pk is None and existing.count() >= MAX_ADDRESSES:
-        raise InvalidFields(errors={"addresses": [f"A customer can have at most {MAX_ADDRESSES} addresses."]})
+        message = _("A customer can have at most %(count)s addresses.") % {"count": MAX_ADDRESSES}
+        raise InvalidFields(errors={"addresses": [message]})
     for field in _WRITTEN:
         if field in fields:
             setattr(address, field, fields[field])

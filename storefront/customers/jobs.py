@@ -2,6 +2,7 @@
 
 from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
+from django.utils.translation import gettext_lazy
 from django_tasks import task
 
 from storefront.content.mail_words import Words, write_mail
@@ -13,9 +14,9 @@ from storefront.shops.models import Shop
 
 # Subjects of security notices, which the merchant cannot change.
 SUBJECTS = {
-    "password_changed": "Your password at {shop} was changed",
-    "email_changed": "Your email address at {shop} was changed",
-    "email_change_asked": "Change of your email address at {shop}",
+    "password_changed": gettext_lazy("Your password at %(shop)s was changed"),
+    "email_changed": gettext_lazy("Your email address at %(shop)s was changed"),
+    "email_change_asked": gettext_lazy("Change of your email address at %(shop)s"),
 }
 
 
@@ -73,4 +74,4 @@ def account_mail(shop: Shop, email: str, kind: str, *, link: str = "", words: Wo
 
 def notice(shop: Shop, email: str, kind: str) -> EmailMessage:
     text = render_to_string(f"customers/{kind}.txt", {"shop": shop, "email": email})
-    return mail.message(shop=shop, to=email, subject=SUBJECTS[kind].format(shop=shop.name), text=text)
+    return mail.message(shop=shop, to=email, subject=SUBJECTS[kind] % {"shop": shop.name}, text=text)

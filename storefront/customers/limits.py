@@ -12,6 +12,7 @@ the counts; without, each process has its own. If two requests compete for the l
 import math
 
 from django.conf import settings
+from django.utils.translation import ngettext
 from limits import RateLimitItem
 
 from storefront.customers.queries import normal_email
@@ -28,7 +29,7 @@ class LimitReached(TooManyTries):
 
     def __init__(self, retry_after: int) -> None:
         super().__init__(retry_after)
-        self.text = f"Too many attempts. Please try again in {_in_words(retry_after)}."
+        self.text = _in_words(retry_after)
 
 
 def count(request: Request, what: str, subject: object = "") -> None:
@@ -105,7 +106,17 @@ def _look(counters: list[tuple[RateLimitItem, str]], *, peek: bool = True) -> No
 
 
 def _in_words(seconds: int) -> str:
-    """The duration in words, rounded up: `2 minutes`, `3 hours`."""
+    """The refusal with the duration, rounded up to minutes or hours."""
     minutes = math.ceil(seconds / 60)
-    amount, unit = (minutes, "minute") if minutes <= 90 else (math.ceil(minutes / 60), "hour")
-    return f"{amount} {unit}{'s' * (amount > 1)}"
+    if minutes <= 90:
+        return ngettext(
+            "Too many attempts. Please try again in %(count)s minute.",
+            "Too many attempts. Please try again in %(count)s minutes.",
+            minutes,
+        ) % {"count": minutes}
+    hours = math.ceil(minutes / 60)
+    return ngettext(
+        "Too many attempts. Please try again in %(count)s hour.",
+        "Too many attempts. Please try again in %(count)s hours.",
+        hours,
+    ) % {"count": hours}

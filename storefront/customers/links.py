@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import parse_qs, urlencode
 
+from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_variables
 
 from storefront.customers import queries
@@ -32,7 +33,7 @@ class LinkRefused(Refusal):
     """The link is not from the shop, has expired, or has been used."""
 
     status, code = 403, "link_refused"
-    message = "This link has expired, has already been used, or is incomplete."
+    message = gettext_lazy("This link has expired, has already been used, or is incomplete.")
 
 
 @dataclass(frozen=True, slots=True)

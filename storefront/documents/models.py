@@ -1,6 +1,7 @@
 from django.core.validators import MaxLengthValidator
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy
 
 from storefront.kit.money_field import MoneyField
 from storefront.orders.models import Order
@@ -76,8 +77,8 @@ class Document(models.Model):
     refuse it (`triggers.py`)."""
 
     class Kind(models.TextChoices):
-        INVOICE = "invoice"
-        CREDIT_NOTE = "credit_note", "Credit note"
+        INVOICE = "invoice", gettext_lazy("Invoice")
+        CREDIT_NOTE = "credit_note", gettext_lazy("Credit note")
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False, db_constraint=False)
     order = models.ForeignKey(Order, on_delete=models.RESTRICT, related_name="documents")

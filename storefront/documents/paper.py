@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from importlib.resources import as_file, files
 from typing import Any
 
+from django.utils.translation import gettext as _
 from fpdf import FPDF
 
 # Font sizes in points, lengths in millimetres.
@@ -18,6 +19,12 @@ MISSING = "\ufffd"
 MAX_NAMED = 40
 FONT = "Noto Sans"
 _POINT = 25.4 / 72
+
+
+def vat_id_line(vat_id: str) -> str:
+    # Translators: The seller's or the buyer's VAT ID on an invoice, in the words of tax law. Germany: "USt-IdNr.".
+    # France: "N° de TVA". Spain: "NIF-IVA". Italy: "Partita IVA". Netherlands: "Btw-nummer". Poland: "NIP".
+    return _("VAT ID: %(vat_id)s") % {"vat_id": vat_id}
 
 
 class Paper(FPDF):
@@ -60,8 +67,10 @@ class Paper(FPDF):
             names = ", ".join(f"U+{ord(each):04X}" for each in sorted(self.missing)[:MAX_NAMED])
             more = len(self.missing) - MAX_NAMED
             self.ln(4)
-            text = f"{MISSING} stands for characters that cannot be printed here: {names}"
-            self.write_lines([f"{text} and {more} more" if more > 0 else text], size=SMALL, is_grey=True)
+            text = _("%(sign)s stands for characters that cannot be printed here: %(names)s")
+            if more > 0:
+                text = _("%(sign)s stands for characters that cannot be printed here: %(names)s and %(more)s more")
+            self.write_lines([text % {"sign": MISSING, "names": names, "more": more}], size=SMALL, is_grey=True)
         self._draw_foot()
 
     @property
@@ -207,11 +216,12 @@ class Paper(FPDF):
             for line in lines:
                 self.write_line(line, size=FOOT, x=MARGIN + i * self.width / 3, width=self.width / 3, is_grey=True)
         self.set_y(self.h - 10)
-        number = f"Page {self.page_no() - self.first_page + 1} of {self.pages_in_all}"
+        given = {"page": self.page_no() - self.first_page + 1, "pages": self.pages_in_all}
+        number = _("Page %(page)s of %(pages)s") % given
         self.write_line(f"{self.label} · {number}", size=FOOT, align="R", is_grey=True)
 
     def _foot_columns(self, seller: dict[str, Any]) -> list[list[str]]:
-        vat_id = [f"VAT ID: {seller['vat_id']}"] if seller["vat_id"] else []
+        vat_id = [vat_id_line(seller["vat_id"])] if seller["vat_id"] else []
         texts = (
             [seller["name"], *seller["address"]],
             [*vat_id, *seller["registration"], seller["email"]],

@@ -7,9 +7,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
 from storefront.documents.credited_taxes import credited_taxes, taxes_of_pieces
 from storefront.documents.models import Document, InvoiceSettings
 from storefront.documents.numbering import Number
+from storefront.kit.format import format_percent
 from storefront.kit.money import ZERO, quantize, to_wire
 from storefront.orders.models import Fulfilment, Order, OrderLine
 from storefront.orders.templatetags.order_text import address_lines
@@ -20,12 +24,23 @@ from storefront.shops.models import Shop
 
 Record = dict[str, Any]
 
-REASONS = {"refund": "Refund", "cancellation": "Cancellation", "correction": "Correction"}
+# The only line of a credit note that does not repeat lines of its invoice, by the reason for it.
+PARTS = {
+    "refund": gettext_lazy("Refund: part of invoice %(number)s"),
+    "cancellation": gettext_lazy("Cancellation: part of invoice %(number)s"),
+    "correction": gettext_lazy("Correction: part of invoice %(number)s"),
+}
 # Notes on documents with goods or services that are free of tax.
 NOTES = {
-    REVERSE_CHARGE: "Reverse charge: the recipient is liable for the VAT (Articles 138, 194 and 196 of Directive "
-    "2006/112/EC).",
-    EXPORT: "Export outside the EU: no VAT is charged (Article 146 of Directive 2006/112/EC).",
+    # Translators: The note that an invoice must have whose recipient owes the VAT, in the words of the law. Germany:
+    # "Steuerschuldnerschaft des Leistungsempfängers". France: "Autoliquidation". Spain: "Inversión del sujeto pasivo".
+    # Italy: "Inversione contabile". Netherlands: "Btw verlegd". Poland: "Odwrotne obciążenie".
+    REVERSE_CHARGE: gettext_lazy(
+        "Reverse charge: the recipient is liable for the VAT (Articles 138, 194 and 196 of Directive 2006/112/EC)."
+    ),
+    # Translators: The note on an invoice for goods that leave the European Union. Germany: "Steuerfreie
+    # Ausfuhrlieferung (§ 4 Nr. 1a UStG)".
+    EXPORT: gettext_lazy("Export outside the EU: no VAT is charged (Article 146 of Directive 2006/112/EC)."),
 }
 # Countries that use Letter paper; all others use A4.
 LETTER = frozenset({"US", "CA", "MX", "PH", "CO", "CL", "VE"})
@@ -75,7 +90,7 @@ def credit_note_record(
     credited, earlier = invoice.record, list(earlier)
     is_all = amount == invoice.amount
     whole = {name: credited[name] for name in ("lines", "subtotal", "discounts", "delivery")}
-    text = f"{REASONS[reason]}: part of invoice {invoice.number}"
+    text = PARTS[reason] % {"number": invoice.number}
     lines = _refunded_lines(refund, amount) if refund else []
     taxes = credited_taxes(invoice, earlier, amount, taxes_of_pieces(order, refund, amount) if refund else None)
     part = {"lines": lines or [_plain_line(text, amount)], "subtotal": None, "discounts": [], "delivery": None}
@@ -147,11 +162,11 @@ def _line(line: OrderLine) -> Record:
     return {
         "name": line.name,
         "sku": line.sku,
-        "details": [*chosen, *contents, *(["Damaged"] if line.is_damaged else [])],
+        "details": [*chosen, *contents, *([_("Damaged")] if line.is_damaged else [])],
         "qty": line.qty,
         "unit_price": to_wire(line.unit_price),
         "total": to_wire(line.line_total),
-        "rates": [f"{each['percent']}%" for each in line.tax_lines],
+        "rates": [format_percent(Decimal(each["percent"])) for each in line.tax_lines],
     }
 
 
@@ -164,11 +179,11 @@ def _refunded_lines(refund: Refund, amount: Decimal) -> list[Record]:
     """The refunded lines, with tax and after discounts; empty for a refund of an amount. If the credited amount is
     less, an additional line has the difference."""
     pieces = [_refunded_line(part) for part in refund.lines.select_related("line")]
-    delivery = [_plain_line("Delivery", refund.shipping)] if refund.shipping else []
+    delivery = [_plain_line(_("Delivery"), refund.shipping)] if refund.shipping else []
     if not pieces and not delivery:
         return []
     less = amount - sum((Decimal(line["total"]) for line in [*pieces, *delivery]), ZERO)
-    return [*pieces, *delivery, *([_plain_line("Not refunded", less)] if less else [])]
+    return [*pieces, *delivery, *([_plain_line(_("Not refunded"), less)] if less else [])]
 
 
 def _refunded_line(part: RefundLine) -> Record:
@@ -194,14 +209,14 @@ def _tax(line: dict[str, Any], amount: str | None, base: str | None) -> Record:
 def _notes(order: Order) -> list[str]:
     """The notes that an invoice must have about goods and services without tax."""
     treatments = [line.get("treatment") for line in order.tax_lines]
-    return [text for treatment, text in NOTES.items() if treatment in treatments]
+    return [str(text) for treatment, text in NOTES.items() if treatment in treatments]
 
 
 def _tax_lines(order: Order) -> list[dict[str, str]]:
     """The order's taxes by rate. One without rates, such as an imported order, has a single line without one."""
     if order.tax_lines or not order.tax:
         return order.tax_lines
-    return [{"name": "Tax", "percent": "", "amount": f"{order.tax:.2f}"}]
+    return [{"name": _("Tax"), "percent": "", "amount": f"{order.tax:.2f}"}]
 
 
 def _payments(order: Order) -> list[Record]:
@@ -212,7 +227,7 @@ def _payments(order: Order) -> list[Record]:
 
 def _payment_name(payment: Payment) -> str:
     provider = PROVIDERS.get(payment.gateway)
-    return payment.method or (provider.label if provider else payment.gateway)
+    return payment.method or (str(provider.label) if provider else payment.gateway)
 
 
 def _day(shop: Shop, moment: datetime) -> str:

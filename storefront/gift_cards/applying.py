@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
+from django.utils.translation import gettext_lazy as _
+
 from storefront.gift_cards import codes
 from storefront.gift_cards.ledger import held_by
 from storefront.gift_cards.models import GiftCard
@@ -22,12 +24,12 @@ NOT_NEEDED = "gift_card_not_needed"
 
 # Messages for shoppers, by reason.
 MESSAGES = {
-    UNKNOWN: "This gift card code is not valid.",
-    DISABLED: "This gift card is no longer valid.",
-    EXPIRED: "This gift card has expired.",
-    USED_UP: "This gift card has been used up.",
-    OTHER_CURRENCY: "This gift card is in another currency.",
-    NOT_NEEDED: "There is nothing left that it could pay. Gift cards cannot pay for gift cards.",
+    UNKNOWN: _("This gift card code is not valid."),
+    DISABLED: _("This gift card is no longer valid."),
+    EXPIRED: _("This gift card has expired."),
+    USED_UP: _("This gift card has been used up."),
+    OTHER_CURRENCY: _("This gift card is in another currency."),
+    NOT_NEEDED: _("There is nothing left that it could pay. Gift cards cannot pay for gift cards."),
 }
 
 
@@ -49,7 +51,7 @@ class AppliedCard:
 
     @property
     def message(self) -> str:
-        return MESSAGES.get(self.refused, "")
+        return str(MESSAGES[self.refused]) if self.refused else ""
 
 
 def card_of_code(shop: Shop, code: str) -> GiftCard:

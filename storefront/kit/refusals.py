@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
 # A problem of one field, for programs: `{field, code, message}`, and members that help to correct it (R-ERR-13).
 Problem = dict[str, Any]
 
@@ -12,25 +15,26 @@ class Refusal(Exception):
 
     Subclasses are defined beside the action that raises them and set `status` and `code`. `errors` maps field names to
     messages; `problems` is the same for programs; each can be derived from the other. Without both, a 422 reports its
-    message under `field`. `extra` adds members to the JSON body (R-ERR-1, R-ERR-8).
+    message under `field`. `extra` adds members to the JSON body (R-ERR-1, R-ERR-8). The message is in the page's
+    language, and in English in the API, which activates no other one.
     """
 
     status: ClassVar[int] = 422
     code: ClassVar[str] = "refused"
-    message: ClassVar[str] = "The request was refused."
+    message: ClassVar[str | Promise] = _("The request was refused.")
     field: ClassVar[str] = "request"
     # The code of problems without one of their own.
     problem_code: ClassVar[str | None] = None
 
     def __init__(
         self,
-        message: str | None = None,
+        message: str | Promise | None = None,
         *,
         errors: dict[str, list[str]] | None = None,
         problems: Iterable[Problem] | None = None,
         **extra: Any,
     ) -> None:
-        self.text = message or self.message
+        self.text = str(message or self.message)
         self.problems = None if problems is None else list(problems)
         self.errors = errors if self.problems is None else _messages(self.problems)
         self.extra = extra
@@ -58,7 +62,7 @@ class InvalidFields(Refusal):
     """Some fields are invalid; `errors` or `problems` have the reason for each."""
 
     code, problem_code = "invalid_fields", "invalid"
-    message = "The request has invalid fields."
+    message = _("The request has invalid fields.")
 
 
 class TryLater(Refusal):
@@ -76,12 +80,13 @@ class TryLater(Refusal):
 class NotFound(Refusal):
     """The resource does not exist. Another shop's resource gets the same response."""
 
-    status, code, message = 404, "not_found", "Not found."
+    status, code = 404, "not_found"
+    message: ClassVar[str | Promise] = _("Not found.")
 
 
-def problem(field: str, code: str, message: str, **help: Any) -> Problem:
+def problem(field: str, code: str, message: str | Promise, **help: Any) -> Problem:
     """Build the problem of a field. `help` are members that help to correct it, such as the allowed values."""
-    return {"field": field, "code": code, "message": message, **help}
+    return {"field": field, "code": code, "message": str(message), **help}
 
 
 def _messages(problems: Iterable[Problem]) -> dict[str, list[str]]:

@@ -5,6 +5,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import connection, transaction
+from django.utils.translation import gettext as _
 
 from storefront import audit
 from storefront.catalogue.stock import InsufficientStock, StockUse, put_back_stock, take_stock
@@ -238,8 +239,9 @@ def _name_short_line(error: InsufficientStock, lines: list[SaleLine]) -> Insuffi
     short = error.use
     name = next(line.name for line in lines if short and any(_is_same_stock(use, short) for use in line.uses))
     if error.available == 0:
-        return InsufficientStock(f"{name} is sold out.", available=0, use=short)
-    return InsufficientStock(f"Only {error.available} left of {name}.", available=error.available, use=short)
+        return InsufficientStock(_("%(name)s is sold out.") % {"name": name}, available=0, use=short)
+    message = _("Only %(available)s left of %(name)s.") % {"available": error.available, "name": name}
+    return InsufficientStock(message, available=error.available, use=short)
 
 
 def _is_same_stock(one: StockUse, other: StockUse) -> bool:

@@ -4,6 +4,7 @@ from decimal import Decimal
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Lower
+from django.utils.translation import pgettext_lazy
 
 from storefront.carts.models import Attributed
 from storefront.catalogue.models import Product, StoredFile, Variant
@@ -30,20 +31,20 @@ class Order(Attributed):
     """A sale. Names, prices and addresses are copies, so a change of the catalogue does not change them."""
 
     class Status(models.TextChoices):
-        OPEN = "open"
-        FULFILLED = "fulfilled"
-        CANCELLED = "cancelled"
+        OPEN = "open", pgettext_lazy("order", "Open")
+        FULFILLED = "fulfilled", pgettext_lazy("order", "Fulfilled")
+        CANCELLED = "cancelled", pgettext_lazy("order", "Cancelled")
 
     class PaymentStatus(models.TextChoices):
-        PENDING = "pending"
-        PAID = "paid"
-        PARTIALLY_REFUNDED = "partially_refunded", "Partially refunded"
-        REFUNDED = "refunded"
+        PENDING = "pending", pgettext_lazy("payment", "Pending")
+        PAID = "paid", pgettext_lazy("payment", "Paid")
+        PARTIALLY_REFUNDED = "partially_refunded", pgettext_lazy("payment", "Partially refunded")
+        REFUNDED = "refunded", pgettext_lazy("payment", "Refunded")
 
     class FulfilmentStatus(models.TextChoices):
-        UNFULFILLED = "unfulfilled", "Not sent"
-        PARTIALLY_FULFILLED = "partially_fulfilled", "Partly sent"
-        FULFILLED = "fulfilled", "Sent"
+        UNFULFILLED = "unfulfilled", pgettext_lazy("order", "Not sent")
+        PARTIALLY_FULFILLED = "partially_fulfilled", pgettext_lazy("order", "Partly sent")
+        FULFILLED = "fulfilled", pgettext_lazy("order", "Sent")
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="orders", db_index=False)
     public_id = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.utils.translation import gettext as _
 
 from storefront.kit.format import format_day
 from storefront.kit.refusals import Refusal
@@ -97,8 +98,20 @@ def explain(lines: Sequence[Any], shop: Shop, now: datetime) -> str:
     if not later:
         return ""
     days = {format_day(line.available_from, shop.timezone) for line in later}
-    when = f"from {days.pop()} on" if len(days) == 1 else "from its own date on"
-    if len(later) == len(lines):
-        return f"This is a pre-order. {'It is' if len(lines) == 1 else 'Each item is'} sent {when}."
-    what = "The pre-order is" if len(later) == 1 else "Each pre-order is"
-    return f"{what} sent {when}. Everything else is sent earlier, without waiting for it."
+    is_all, is_one, has_one_day = len(later) == len(lines), len(later) == 1, len(days) == 1
+    return _explanation(is_all=is_all, is_one=is_one, has_one_day=has_one_day) % {"day": days.pop()}
+
+
+def _explanation(*, is_all: bool, is_one: bool, has_one_day: bool) -> str:
+    """The sentences about pre-orders that are all lines or only some, one or several, sent on one day or on several."""
+    if is_all and is_one:
+        return _("This is a pre-order. It is sent from %(day)s on.")
+    if is_all and has_one_day:
+        return _("This is a pre-order. Each item is sent from %(day)s on.")
+    if is_all:
+        return _("This is a pre-order. Each item is sent from its own date on.")
+    if is_one:
+        return _("The pre-order is sent from %(day)s on. Everything else is sent earlier, without waiting for it.")
+    if has_one_day:
+        return _("Each pre-order is sent from %(day)s on. Everything else is sent earlier, without waiting for it.")
+    return _("Each pre-order is sent from its own date on. Everything else is sent earlier, without waiting for it.")

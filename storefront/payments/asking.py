@@ -10,6 +10,7 @@ from typing import Any
 
 import structlog
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
 from storefront.kit.refusals import Refusal
@@ -25,6 +26,7 @@ from storefront.payments.providers.base import (
     Report,
     Standing,
     Step,
+    failure_words,
 )
 from storefront.payments.providers.registry import PROVIDERS
 from storefront.payments.rules import UNDECIDED, Call, State, next_call
@@ -42,7 +44,7 @@ class MethodUnavailable(Refusal):
     """The provider will not take a payment of this shop: its settings are wrong. Nothing was charged."""
 
     code = "payment_method_unavailable"
-    message = "This payment method is not available at the moment. Nothing was charged. Please choose another one."
+    message = _("This payment method is not available at the moment. Nothing was charged. Please choose another one.")
 
 
 @sensitive_variables("given")
@@ -67,7 +69,9 @@ def begin(*, shop: Shop, payment: Payment, given: Mapping[str, Any], now: dateti
         if payment.state != State.CANCELLED:
             # Another press of the same was accepted meanwhile.
             return payment, None
-        raise refused if isinstance(refused, PaymentDeclined) else MethodUnavailable from None
+        if isinstance(refused, PaymentDeclined):
+            raise PaymentDeclined(failure_words(text)) from None
+        raise MethodUnavailable from None
     except Exception as error:
         _no_answer("start", payment, error)
         return payment, None

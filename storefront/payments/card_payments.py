@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django.db.models import Exists, OuterRef, Subquery, Sum
+from django.utils.translation import gettext as _
 
 from storefront.carts.models import Cart
 from storefront.gift_cards import ledger
@@ -48,7 +49,7 @@ def note_payments(*, draft: OrderDraft, sale: Sale, keys: list[UUID], now: datet
             gateway=GIFT_CARD,
             state=State.AUTHORISED,
             amount=Decimal(each["amount"]),
-            method=f"Gift card …{each['last_four']}",
+            method=_("Gift card …%(last_four)s") % {"last_four": each["last_four"]},
             reference=str(each["card"]),
             now=now,
         )

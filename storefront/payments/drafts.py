@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q, QuerySet, Value
 from django.db.models.functions import Lower
+from django.utils.translation import gettext_lazy as _
 
 from storefront.carts.merging import Ordered
 from storefront.carts.models import Cart
@@ -143,7 +144,7 @@ def _create_payment(draft: OrderDraft, press: Press, provider: Provider, now: da
 
 class TooManyUnpaid(Refusal):
     status, code = 429, "too_many_unpaid_orders"
-    message = (
+    message = _(
         "You have several orders that are not paid yet. Please pay for them first, choose another payment method, "
         "or try again in an hour."
     )

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
+from django.utils.translation import gettext as _
+
 from storefront.kit.format import format_money
 from storefront.kit.money import ZERO
 from storefront.payments.accounts import offered_providers
@@ -44,7 +46,7 @@ def payment_methods(shop: Shop, totals: Totals) -> list[PaymentMethod]:
         if provider in offered:
             methods.append(_method(shop, totals, provider))
         elif provider is not None and provider.settings_form is not None:
-            text = "The shop has not finished setting this up."
+            text = _("The shop has not finished setting this up.")
             minimum = provider.minimum(shop.currency) or ZERO
             methods.append(PaymentMethod(provider, minimum, totals.amount_due, NOT_SET_UP, text))
     return methods
@@ -67,10 +69,10 @@ def paid_with(provider: Provider | None, totals: Totals, currency: str) -> Total
 def _method(shop: Shop, totals: Totals, provider: Provider) -> PaymentMethod:
     minimum = provider.minimum(shop.currency)
     if minimum is None:
-        text = f"Not available for payments in {shop.currency}."
+        text = _("Not available for payments in %(currency)s.") % {"currency": shop.currency}
         return PaymentMethod(provider, ZERO, totals.amount_due, OTHER_CURRENCY, text)
     due = totals.leaving(minimum).amount_due
     if ZERO < due < minimum:
-        text = f"Only for payments of {format_money(minimum, shop.currency)} or more."
+        text = _("Only for payments of %(amount)s or more.") % {"amount": format_money(minimum, shop.currency)}
         return PaymentMethod(provider, minimum, due, BELOW_MINIMUM, text)
     return PaymentMethod(provider, minimum, due)

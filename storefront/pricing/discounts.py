@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
 from storefront.kit.format import format_money
 from storefront.kit.money import ZERO
 from storefront.pricing.discount_kinds import KINDS
@@ -22,11 +25,11 @@ NOT_COMBINABLE = "discount_code_not_combinable"
 
 # Messages for shoppers, by reason, where no rule has a more specific one.
 MESSAGES = {
-    UNKNOWN: "This code is not valid.",
-    EXPIRED: "This code is no longer valid.",
-    USED_UP: "This code has been used up.",
-    NOT_APPLICABLE: "This code does not fit the items in your basket.",
-    NOT_COMBINABLE: "This code cannot be combined with your other discounts.",
+    UNKNOWN: gettext_lazy("This code is not valid."),
+    EXPIRED: gettext_lazy("This code is no longer valid."),
+    USED_UP: gettext_lazy("This code has been used up."),
+    NOT_APPLICABLE: gettext_lazy("This code does not fit the items in your basket."),
+    NOT_COMBINABLE: gettext_lazy("This code cannot be combined with your other discounts."),
 }
 
 
@@ -100,7 +103,7 @@ class Applied:
     def without_free_delivery(self) -> "Applied":
         """The result for a delivery method that free delivery does not cover: the discount has no effect, and its code
         has the reason."""
-        message = "This code does not make the chosen delivery method free."
+        message = _("This code does not make the chosen delivery method free.")
         codes = (
             replace(code, is_free_delivery=False, refused=NOT_APPLICABLE, message=message)
             if code.is_free_delivery
@@ -197,21 +200,21 @@ def _refusal(candidate: Candidate, lines: Sequence[PricedLine], now: datetime, c
     discounts."""
     discount = candidate.discount
     if discount is None:
-        return UNKNOWN, MESSAGES[UNKNOWN]
+        return UNKNOWN, str(MESSAGES[UNKNOWN])
     if not discount.is_active or discount.has_ended(now):
-        return EXPIRED, MESSAGES[EXPIRED]
+        return EXPIRED, str(MESSAGES[EXPIRED])
     if not discount.has_started(now):
-        return NOT_APPLICABLE, "This code is not valid yet."
+        return NOT_APPLICABLE, _("This code is not valid yet.")
     if candidate.refused:
-        return candidate.refused, MESSAGES[candidate.refused]
+        return candidate.refused, str(MESSAGES[candidate.refused])
     subtotal = sum((line.amount for line in lines if not line.is_gift_card), ZERO)
     if subtotal < discount.minimum_subtotal:
         minimum = format_money(discount.minimum_subtotal, currency)
-        return NOT_APPLICABLE, f"This code needs a subtotal of at least {minimum}."
+        return NOT_APPLICABLE, _("This code needs a subtotal of at least %(amount)s.") % {"amount": minimum}
     fits = _fits(candidate, lines)
     is_free_delivery = KINDS[discount.kind].is_free_delivery
     if not any(fits) or (not is_free_delivery and _face_value(discount, lines, fits, currency)[1] <= 0):
-        return NOT_APPLICABLE, MESSAGES[NOT_APPLICABLE]
+        return NOT_APPLICABLE, str(MESSAGES[NOT_APPLICABLE])
     return None
 
 
@@ -223,5 +226,6 @@ def _result(candidate: Candidate, refusal: tuple[str, str] | None, taken: Iterab
         if line.code == candidate.code:
             return CodeResult(candidate.code, name, line.amount, line.is_free_delivery)
         if candidate.discount and line.discount_id == candidate.discount.pk:
-            return CodeResult(candidate.code, name, refused=NOT_COMBINABLE, message="You have this discount already.")
-    return CodeResult(candidate.code, name, refused=NOT_COMBINABLE, message=MESSAGES[NOT_COMBINABLE])
+            message = _("You have this discount already.")
+            return CodeResult(candidate.code, name, refused=NOT_COMBINABLE, message=message)
+    return CodeResult(candidate.code, name, refused=NOT_COMBINABLE, message=str(MESSAGES[NOT_COMBINABLE]))

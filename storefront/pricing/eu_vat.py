@@ -5,6 +5,7 @@ Source: Council Directive 2006/112/EC, Articles 5 to 7, and the Windsor Framewor
 
 from collections.abc import Mapping
 
+from django.utils.translation import gettext as _
 from stdnum.eu import vat
 from stdnum.exceptions import ValidationError
 
@@ -51,10 +52,10 @@ def normal_vat_id(text: str) -> str:
         number = vat.validate(text)
     except ValidationError:
         raise ValueError(
-            "This is not a VAT ID of an EU country. It begins with the country, such as ATU13585627."
+            _("This is not a VAT ID of an EU country. It begins with the country, such as ATU13585627.")
         ) from None
     if not vat_id_country(number):
-        raise ValueError("This is a number of the one-stop shop. Enter the VAT ID of the business.")
+        raise ValueError(_("This is a number of the one-stop shop. Enter the VAT ID of the business."))
     # VIES has Greece under EL only.
     return number.replace("GR", "EL", 1) if number.startswith("GR") else number
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from django.utils.translation import gettext as _
+
 from storefront.kit.money import ZERO
 from storefront.pricing.models import PickupPlace, ShippingRate
 
@@ -76,7 +78,8 @@ def cheapest(options: Sequence[ShippingOption]) -> ShippingOption | None:
 
 
 def pickup_option(place: PickupPlace) -> ShippingOption:
-    return ShippingOption(f"Pick-up at {place.name}", place.price, place.ready, place=place)
+    name = _("Pick-up at %(place)s") % {"place": place.name}
+    return ShippingOption(name, place.price, place.ready, place=place)
 
 
 def _is_allowed(rate: ShippingRate, parcel: Parcel) -> bool:

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from django.utils.translation import gettext_lazy
+
+from storefront.kit.format import format_percent
 from storefront.kit.money import ZERO, quantize
 from storefront.pricing.discounts import PricedLine
 from storefront.pricing.eu_vat import MEMBER_STATES, vat_area
@@ -17,7 +20,14 @@ from storefront.shops.models import Shop
 
 TAXED, REVERSE_CHARGE, EXPORT = "taxed", "reverse_charge", "export"
 # Names of tax lines with an amount of zero, on pages, mails and invoices.
-NAMES = {REVERSE_CHARGE: "Reverse charge", EXPORT: "Export outside the EU"}
+NAMES = {
+    # Translators: The name of the tax on an invoice whose recipient owes the VAT, in the words of the law. Germany:
+    # "Steuerschuldnerschaft des Leistungsempfängers" (§ 14a UStG). France: "Autoliquidation". Spain: "Inversión del
+    # sujeto pasivo". Italy: "Inversione contabile". Netherlands: "Btw verlegd". Poland: "Odwrotne obciążenie".
+    REVERSE_CHARGE: gettext_lazy("Reverse charge"),
+    # Translators: The name of the tax on goods that leave the European Union, which are free of VAT.
+    EXPORT: gettext_lazy("Export outside the EU"),
+}
 ONE = Decimal(1)
 
 Address = Mapping[str, str]
@@ -106,7 +116,7 @@ class TaxLine:
 def tax_label(name: str, percent: Decimal | str, treatment: str = TAXED) -> str:
     """The name with the rate. Tax-free lines have no rate, and neither has a tax of unknown rates, whose percentage is
     empty."""
-    return f"{name} {Decimal(percent).normalize():f}%" if treatment == TAXED and percent != "" else name
+    return f"{name} {format_percent(Decimal(percent))}" if treatment == TAXED and percent != "" else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +213,7 @@ def tax_basket(
     for treatment, name in NAMES.items():
         free = [item.amount for item in items if item.due.treatment == treatment]
         if free:
-            found.append(TaxLine(name, Decimal(0), sum(free, ZERO), ZERO, treatment))
+            found.append(TaxLine(str(name), Decimal(0), sum(free, ZERO), ZERO, treatment))
     return Taxed(
         tuple(found),
         tuple(_lines_of(item, included=included) for item in items if item.line is not None),
@@ -320,7 +330,7 @@ def _tax_line(rate: TaxRate, members: Sequence[tuple[_Item, int]], *, included: 
 
 def _lines_of(item: _Item, *, included: bool) -> tuple[TaxLine, ...]:
     if item.due.treatment != TAXED:
-        return (TaxLine(NAMES[item.due.treatment], Decimal(0), item.amount, ZERO, item.due.treatment),)
+        return (TaxLine(str(NAMES[item.due.treatment]), Decimal(0), item.amount, ZERO, item.due.treatment),)
     return tuple(
         TaxLine(rate.name, rate.percent, _base(item, i, included=included), item.taxes[i])
         for i, (rate, _) in enumerate(item.due.rates)

@@ -228,7 +228,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
-            "builtins": ["storefront.shops.templatetags.places"],
+            "builtins": ["django.templatetags.i18n", "storefront.shops.templatetags.places"],
         },
     }
 ]

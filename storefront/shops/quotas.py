@@ -14,6 +14,7 @@ from django.db.models import F, Q, Value
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Greatest
 from django.db.models.lookups import LessThanOrEqual
+from django.utils.translation import gettext_lazy
 
 from storefront.kit.format import format_bytes, format_count
 from storefront.kit.refusals import Refusal
@@ -30,11 +31,15 @@ TITLES = {
     "tasks": "Imports and exports that are not finished",
 }
 TEXTS = {
-    "files": "This shop's files have reached the {} that this deployment allows a shop. Ask its operator for more.",
-    "products": "This shop has the {} products that this deployment allows a shop. Delete some first.",
-    "orders": "This shop cannot take more orders today. Please try again tomorrow.",
-    "mails": "This shop has sent the {} mails that this deployment allows a shop in an hour.",
-    "tasks": "{} imports and exports of this shop are not finished. Please wait until one is.",
+    "files": gettext_lazy(
+        "This shop's files have reached the %(most)s that this deployment allows a shop. Ask its operator for more."
+    ),
+    "products": gettext_lazy(
+        "This shop has the %(most)s products that this deployment allows a shop. Delete some first."
+    ),
+    "orders": gettext_lazy("This shop cannot take more orders today. Please try again tomorrow."),
+    "mails": gettext_lazy("This shop has sent the %(most)s mails that this deployment allows a shop in an hour."),
+    "tasks": gettext_lazy("%(most)s imports and exports of this shop are not finished. Please wait until one is."),
 }
 
 
@@ -44,7 +49,7 @@ class QuotaReached(Refusal):
     code = "quota_reached"
 
     def __init__(self, kind: str, most: int) -> None:
-        super().__init__(TEXTS[kind].format(shown(kind, most)))
+        super().__init__(TEXTS[kind] % {"most": shown(kind, most)})
 
 
 def limits_of(shop_id: int) -> dict[str, int]:

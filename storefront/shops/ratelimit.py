@@ -9,9 +9,12 @@ import time
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
+from typing import ClassVar
 
 import structlog
 from django.conf import settings
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 from limits import RateLimitItem, RateLimitItemPerMinute
 from limits.errors import StorageError
 from limits.storage import Storage, storage_from_string
@@ -47,7 +50,8 @@ class Quota:
 class RateLimited(TryLater):
     """The limit is used up; `retry_after` is in seconds (R-ERR-10)."""
 
-    status, code, message = 429, "rate_limited", "Too many requests. Please try again later."
+    status, code = 429, "rate_limited"
+    message: ClassVar[str | Promise] = _("Too many requests. Please try again later.")
 
 
 def count_call(credential: str, *, per_minute: int) -> tuple[bool, Quota]:

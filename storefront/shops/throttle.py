@@ -29,6 +29,7 @@ import orjson
 import structlog
 from cachetools import LRUCache
 from django.conf import settings
+from django.utils.translation import gettext_lazy, ngettext
 from redis import Redis, RedisError
 from redis.client import Pipeline
 
@@ -92,11 +93,16 @@ class TooManyTries(TryLater):
     """`retry_after` is in seconds."""
 
     status, code = 429, "too_many_tries"
-    message = "Too many attempts."
+    message = gettext_lazy("Too many attempts.")
 
     def __init__(self, retry_after: int) -> None:
         minutes = math.ceil(retry_after / 60)
-        super().__init__(retry_after, f"Too many attempts. Please try again in {minutes} minute{'s' * (minutes > 1)}.")
+        text = ngettext(
+            "Too many attempts. Please try again in %(count)s minute.",
+            "Too many attempts. Please try again in %(count)s minutes.",
+            minutes,
+        )
+        super().__init__(retry_after, text % {"count": minutes})
 
 
 @dataclass(frozen=True)

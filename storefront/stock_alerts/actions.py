@@ -4,6 +4,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Q
+from django.utils.translation import gettext
 
 from storefront.catalogue.models import Product, Variant
 from storefront.customers.queries import normal_email
@@ -41,7 +42,8 @@ def ask_for_alert(*, shop: Shop, product_id: int, variant_id: int | None, email:
     email = normal_email(email)
     existing = StockAlert.objects.filter(shop=shop, email=email)
     if existing.count() >= MAX_ALERTS:
-        raise InvalidFields(errors={"email": [f"This address is already waiting for {MAX_ALERTS} products."]})
+        message = gettext("This address is already waiting for %(count)s products.") % {"count": MAX_ALERTS}
+        raise InvalidFields(errors={"email": [message]})
     # Two concurrent requests create one row.
     of: dict[str, Any] = {"shop": shop, "product": product, "variant_id": variant_id, "email": email}
     alert, _ = StockAlert.objects.get_or_create(**of, defaults={"created_at": now})

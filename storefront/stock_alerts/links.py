@@ -7,6 +7,8 @@ a link changes nothing, since mail scanners follow links too: its page has a but
 from datetime import datetime
 from urllib.parse import parse_qs, urlencode
 
+from django.utils.translation import gettext_lazy
+
 from storefront.customers.queries import normal_email
 from storefront.kit.refusals import Refusal
 from storefront.kit.signing import is_signed_url, sign_url
@@ -19,7 +21,7 @@ CONFIRM, STOP = "/stock-alerts/confirm", "/stock-alerts/stop"
 
 class AlertLinkRefused(Refusal):
     status, code = 403, "link_refused"
-    message = "This link is incomplete or too old, or you are no longer waiting for this product."
+    message = gettext_lazy("This link is incomplete or too old, or you are no longer waiting for this product.")
 
 
 def confirm_link(shop: Shop, alert: StockAlert) -> str:

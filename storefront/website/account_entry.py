@@ -12,6 +12,8 @@ from django.forms import Form
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_safe
@@ -33,7 +35,7 @@ from storefront.website.account_forms import EmailForm, NewPasswordForm, SignInF
 from storefront.website.pages import form_page, require_shop
 
 _PROOFS = "account_links"
-WRONG = "The email address or password is incorrect."
+WRONG = gettext_lazy("The email address or password is incorrect.")
 
 
 @sensitive_post_parameters("password")
@@ -70,7 +72,7 @@ def sign_out_page(request: Request) -> HttpResponse:
     """Sign out. If the account has its own host, the redirect to the shop signs out there and adds the message."""
     sign_out(request)
     if request.place != SECURE:
-        messages.success(request, "You have signed out.")
+        messages.success(request, _("You have signed out."))
     return SeeOther(page_url(request, "website:home"))
 
 
@@ -169,7 +171,7 @@ def _save_password(request: Request, proof: Proof, form: NewPasswordForm) -> Htt
     attach_guest_orders(shop=shop, customer=customer, now=now)
     _forget_proof(request)
     sign_in(request, customer)
-    messages.success(request, "Your password has been saved. You are now signed in.")
+    messages.success(request, _("Your password has been saved. You are now signed in."))
     return remember_browser_of(request, SeeOther(url_via_shop(request, reverse("website:account"))), customer)
 
 
@@ -181,7 +183,7 @@ def confirm_email(request: Request) -> HttpResponse:
         return _link_refused(request, LinkRefused())
     customer = customer_of(request)
     if customer is None:
-        messages.info(request, "Sign in with your current email address and password.")
+        messages.info(request, _("Sign in with your current email address and password."))
         return redirect_to_sign_in(request, reverse("website:confirm_email"))
     if request.method != "POST" or customer.pk != proof.customer_id:
         is_theirs = customer.pk == proof.customer_id
@@ -197,7 +199,7 @@ def confirm_email(request: Request) -> HttpResponse:
     attach_guest_orders(shop=request.shop, customer=customer, now=request.now)
     jobs.send_notice.enqueue(request.shop.pk, old_email, "email_changed")
     _forget_proof(request)
-    messages.success(request, f"Your email address is now {customer.email}.")
+    messages.success(request, _("Your email address is now %(email)s.") % {"email": customer.email})
     return remember_browser_of(request, SeeOther(url_via_shop(request, reverse("website:account"))), customer)
 
 

@@ -3,7 +3,9 @@
 from typing import Any
 
 from django import forms
-from django.utils.html import format_html
+from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from storefront.checkout.forms import AddressForm, CheckoutForm, PhoneForm, persons_name
 from storefront.kit.countries import countries
@@ -12,7 +14,10 @@ from storefront.kit.countries import countries
 MAX_PASSWORD_LENGTH = 200
 
 
-def password_field(label: str, *, is_new: bool = False, help_text: str = "") -> forms.CharField:
+EMAIL = gettext_lazy("Email address")
+
+
+def password_field(label: Any, *, is_new: bool = False, help_text: Any = "") -> forms.CharField:
     token = "new-password" if is_new else "current-password"
     return forms.CharField(
         label=label,
@@ -23,22 +28,25 @@ def password_field(label: str, *, is_new: bool = False, help_text: str = "") -> 
     )
 
 
-def email_field(label: str = "Email address", *, is_new: bool = False) -> forms.EmailField:
+def email_field(label: Any = EMAIL, *, is_new: bool = False) -> forms.EmailField:
     # Password managers store an account under its `username`.
     token = "email" if is_new else "username"
     return forms.EmailField(label=label, max_length=254, widget=forms.EmailInput({"autocomplete": token}))
 
 
 # Both are on one page, so screen readers hear what each is for.
-CURRENT = 'Current password<span class="visually-hidden">, to change your {}</span>'
-CURRENT_TO_CHANGE_EMAIL = format_html(CURRENT, "email address")
-CURRENT_TO_CHANGE_PASSWORD = format_html(CURRENT, "password")
-NEW_PASSWORD = "At least eight characters. A few random words are strong and easy to remember."  # noqa: S105, it is a sentence
+CURRENT_TO_CHANGE_EMAIL = mark_safe(  # noqa: S308, a text of ours
+    gettext_lazy('Current password<span class="visually-hidden">, to change your email address</span>')
+)
+CURRENT_TO_CHANGE_PASSWORD = mark_safe(  # noqa: S308, a text of ours
+    gettext_lazy('Current password<span class="visually-hidden">, to change your password</span>')
+)
+NEW_PASSWORD = gettext_lazy("At least eight characters. A few random words are strong and easy to remember.")
 
 
 class SignInForm(CheckoutForm):
     email = email_field()
-    password = password_field("Password")
+    password = password_field(gettext_lazy("Password"))
 
 
 class EmailForm(CheckoutForm):
@@ -49,12 +57,12 @@ class NewPasswordForm(CheckoutForm):
     """Asks for a new password; with `asks_name` also for the customer's name, if the shop does not have it yet."""
 
     name = forms.CharField(
-        label="Name",
+        label=gettext_lazy("Name"),
         max_length=200,
         validators=[persons_name],
         widget=forms.TextInput({"autocomplete": "name"}),
     )
-    password = password_field("New password", is_new=True, help_text=NEW_PASSWORD)
+    password = password_field(gettext_lazy("New password"), is_new=True, help_text=NEW_PASSWORD)
 
     def __init__(self, *args: Any, asks_name: bool, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -64,7 +72,7 @@ class NewPasswordForm(CheckoutForm):
 
 class DetailsForm(PhoneForm):
     name = forms.CharField(
-        label="Name",
+        label=gettext_lazy("Name"),
         max_length=200,
         validators=[persons_name],
         widget=forms.TextInput({"autocomplete": "name"}),
@@ -73,22 +81,22 @@ class DetailsForm(PhoneForm):
 
 
 class ChangeEmailForm(CheckoutForm):
-    email = email_field("New email address", is_new=True)
-    password = password_field(CURRENT_TO_CHANGE_EMAIL, help_text="To confirm that it is you.")
+    email = email_field(gettext_lazy("New email address"), is_new=True)
+    password = password_field(CURRENT_TO_CHANGE_EMAIL, help_text=gettext_lazy("To confirm that it is you."))
 
 
 class ChangePasswordForm(CheckoutForm):
     current = password_field(CURRENT_TO_CHANGE_PASSWORD)
-    password = password_field("New password", is_new=True, help_text=NEW_PASSWORD)
+    password = password_field(gettext_lazy("New password"), is_new=True, help_text=NEW_PASSWORD)
 
 
 class AccountAddressForm(AddressForm, PhoneForm):
     """An address in the customer's account."""
 
-    is_default = forms.BooleanField(label="Use as default address", required=False)
+    is_default = forms.BooleanField(label=gettext_lazy("Use as default address"), required=False)
 
     def __init__(self, *args: Any, home: str, **kwargs: Any) -> None:
         super().__init__(*args, section="shipping", countries=countries(), home=home, **kwargs)
         self.phone_country = str(self["country"].value() or "")
         self.order_fields([*AddressForm.base_fields, "phone", "is_default"])
-        self.fields["country"].error_messages["invalid_choice"] = "Please choose a country."
+        self.fields["country"].error_messages["invalid_choice"] = _("Please choose a country.")

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_safe
@@ -46,7 +47,7 @@ def require_customer(page: Callable[..., HttpResponse]) -> Callable[..., HttpRes
         try:
             return page(request, customer, *args, **kwargs)
         except NotFound:
-            raise Http404("This page does not exist in your account.") from None
+            raise Http404(_("This page does not exist in your account.")) from None
 
     return never_cache(require_shop(guarded))
 
@@ -72,9 +73,9 @@ def forget_payment_method(request: Request, customer: Customer, method_id: int) 
     try:
         remove_method(shop=request.shop, customer=customer, method_id=min(method_id, MAX_ID))
     except ProviderUnavailable:
-        messages.error(request, "The payment method could not be removed at the moment. Please try again later.")
+        messages.error(request, _("The payment method could not be removed at the moment. Please try again later."))
     else:
-        messages.success(request, "The payment method has been removed.")
+        messages.success(request, _("The payment method has been removed."))
     return SeeOther(reverse("website:account"))
 
 
@@ -110,7 +111,7 @@ def details(request: Request, customer: Customer) -> HttpResponse:
     )
     if form.is_valid():
         actions.update_customer(shop=request.shop, customer_id=customer.pk, now=request.now, changes=form.cleaned_data)
-        messages.success(request, "Your details have been saved.")
+        messages.success(request, _("Your details have been saved."))
         return SeeOther(reverse("website:account_details"))
     return _details_page(request, customer, details_form=form)
 
@@ -161,7 +162,7 @@ def change_password(request: Request, customer: Customer) -> HttpResponse:
             return _details_page(request, customer, password_form=form)
         customers.start_session(request, customer)
         jobs.send_notice.enqueue(request.shop.pk, customer.email, "password_changed")
-        messages.success(request, "Your password has been changed. Other browsers have been signed out.")
+        messages.success(request, _("Your password has been changed. Other browsers have been signed out."))
         return SeeOther(url_via_shop(request, reverse("website:account_details")))
     return _details_page(request, customer, password_form=form)
 
@@ -195,7 +196,7 @@ def change_address(request: Request, customer: Customer, address_id: int) -> Htt
 def delete_address(request: Request, customer: Customer, address_id: int) -> HttpResponse:
     address = _find_address(request, customer, address_id)
     actions.delete_address(shop=request.shop, customer=customer, address_id=address.pk, now=request.now)
-    messages.success(request, "Address deleted.")
+    messages.success(request, _("Address deleted."))
     return SeeOther(reverse("website:addresses"))
 
 
@@ -218,11 +219,10 @@ def _request_email_change(request: Request, customer: Customer, given: str) -> N
         limits.count_mail(request, email)
     actions.request_email_change(shop=request.shop, customer=customer, email=email, now=request.now)
     if email == customer.email:
-        messages.success(request, f"Your email address is still {email}.")
+        messages.success(request, _("Your email address is still %(email)s.") % {"email": email})
     else:
-        messages.success(
-            request, f"We have sent an email to {email}. Follow the link in it to confirm your new address."
-        )
+        sentence = _("We have sent an email to %(email)s. Follow the link in it to confirm your new address.")
+        messages.success(request, sentence % {"email": email})
 
 
 def _post_data(request: Request) -> Any:
@@ -251,7 +251,7 @@ def _address_page(
         except InvalidFields as refusal:
             form.add_error(None, _first_error(refusal))
         else:
-            messages.success(request, "Address saved.")
+            messages.success(request, _("Address saved."))
             return SeeOther(reverse("website:addresses"))
     context = {"form": form, "address": address}
     return render(request, "website/account/address.html", context, status=422 if form.is_bound else 200)
@@ -279,7 +279,7 @@ def _check_password(request: Request, customer: Customer, form: Any, field: str,
         form.add_error(None, refusal.text)
         return False
     if verified is None:
-        form.add_error(field, "The password is incorrect.")
+        form.add_error(field, _("The password is incorrect."))
         return False
     return True
 

@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -55,7 +56,7 @@ def add(request: Request) -> HttpResponse:
     """Add a product to the basket. A refusal shows the product page again, with the visitor's input and the error."""
     record = _find_product(request, request.POST)
     if record is None:
-        messages.error(request, "This product is no longer available.")
+        messages.error(request, _("This product is no longer available."))
         return _redirect_to(request, "website:basket")
     if "show" in request.POST:
         return _shown(record, request.POST)
@@ -67,7 +68,7 @@ def add(request: Request) -> HttpResponse:
         return _refusal_response(request, record, refusal)
     if _is_htmx(request):
         return render(request, "website/added.html", {"line": line, "swap": True})
-    messages.success(request, f"{line.name_snapshot} is in your basket.")
+    messages.success(request, _("%(name)s is in your basket.") % {"name": line.name_snapshot})
     return redirect("website:basket")
 
 
@@ -78,7 +79,7 @@ def texts(request: Request) -> HttpResponse:
     given = request.POST if request.method == "POST" else request.GET
     record = _find_product(request, given)
     if record is None or not takes_text(record):
-        raise Http404("This product is no longer available.")
+        raise Http404(_("This product is no longer available."))
     if request.method != "POST":
         return _texts_page(request, record, given)
     try:
@@ -165,7 +166,7 @@ def delivery(request: Request) -> HttpResponse:
     given = request.POST.get("country", ""), request.POST.get("postal_code", "")
     # Without a basket there is nothing to estimate, and no session is started.
     if basket_of(request) is not None and not remember_place(request, *given):
-        messages.error(request, "We do not deliver to this country. Please choose another one.")
+        messages.error(request, _("We do not deliver to this country. Please choose another one."))
     return _changed_basket(request)
 
 
@@ -264,16 +265,17 @@ def _variant(record: dict[str, Any], given: QueryDict) -> tuple[dict[str, Any] |
     names = choices.axis_names(record)
     missing = [name for number, name in enumerate(names) if not chosen.get(f"axis-{number}")]
     if variant is None and (missing or not names) and not chosen.get("variant"):
-        raise VariantRequired(f"Please choose {' and '.join(missing) or 'a variant'}.")
+        raise VariantRequired(choices.wanted(missing))
     if variant is None:
-        raise ProductUnavailable("This combination is not available. Please choose another one.")
+        raise ProductUnavailable(_("This combination is not available. Please choose another one."))
     return variant, custom_fields
 
 
 def _qty(given: QueryDict) -> int:
     text = given.get("qty", "1").strip()
     if not (text.isascii() and text.isdigit()) or len(text) > 6:
-        raise InvalidFields("Enter the quantity as a whole number.", errors={"qty": ["Enter a whole number."]})
+        errors = {"qty": [_("Enter a whole number.")]}
+        raise InvalidFields(_("Enter the quantity as a whole number."), errors=errors)
     return int(text)
 
 
@@ -289,7 +291,7 @@ def _custom_price(record: dict[str, Any], given: QueryDict) -> Decimal | None:
     try:
         return money.parse(text)
     except ValueError:
-        message = "Enter an amount such as 12.50."
+        message = _("Enter an amount such as 12.50.")
         raise InvalidFields(message, errors={"custom_price": [message]}) from None
 
 

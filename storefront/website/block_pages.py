@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django.http import Http404, HttpResponse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from storefront.apps.models import Extension
@@ -25,7 +26,7 @@ def product_blocks(request: Request, slug: str) -> HttpResponse:
     """Blocks for a cart with one piece of the product, the same for all visitors."""
     record = listing_queries.product_record_of_page(request.shop, slug, now=request.now)
     if record is None:
-        raise Http404("This product does not exist or is no longer available.")
+        raise Http404(_("This product does not exist or is no longer available."))
     price = _price(request.shop, record, request.now)
     items, totals = [_item(record, price)], _totals(price, tax_included=request.shop.prices_include_tax)
     return shared_blocks_page(

@@ -1,12 +1,17 @@
 """Lets shoppers choose a variant by axes, such as colour and size, and describes combinations that are not available.
 
-Pure functions of catalogue records. `product.js` does the same in the browser, so the two change together.
+Pure functions of catalogue records. `product.js` does the same in the browser with the same texts (`script_texts`), so
+the two change together.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import reduce
 from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from storefront.kit.format import format_money
 from storefront.shops.models import Shop
@@ -19,8 +24,25 @@ Values = Mapping[str, str]
 MAX_BUTTONS = 8
 # Values of another axis that the message about a missing combination names.
 MAX_NAMED = 6
-# Notes beside a value.
-NOT_MADE, SOLD_OUT = "not in this combination", "sold out"
+# Texts about choices, here and in `product.js`.
+TEXTS = {
+    # Translators: `instead` is the text "another %(name)s (%(values)s)", or several, joined by "or".
+    "instead": gettext_lazy("%(values)s is not available. Choose %(instead)s."),
+    # Translators: `values` and `example` are choices, such as "Blue with Large".
+    "nearest": gettext_lazy("%(values)s is not available. Choose, for example, %(example)s."),
+    # Translators: `name` is what can be chosen, such as "Colour"; `values` are its values, such as "Blue or Red".
+    "another": gettext_lazy("another %(name)s (%(values)s)"),
+    "either": gettext_lazy("%(first)s or %(last)s"),
+    # Translators: two values chosen together, such as "Blue with Large".
+    "pair": gettext_lazy("%(first)s with %(last)s"),
+    "others": gettext_lazy("%(values)s and others"),
+    "notMade": gettext_lazy("not in this combination"),
+    "soldOut": gettext_lazy("sold out"),
+    "noCombination": gettext_lazy("Not available in this combination"),
+    "inStock": gettext_lazy("In stock"),
+    "gone": gettext_lazy("Sold out"),
+    "notAvailable": gettext_lazy("Not available"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +64,8 @@ class AxisValue:
     def state(self) -> str:
         """The value's state in words; empty if it can be bought or the note has it already."""
         if not self.is_made:
-            return NOT_MADE
-        return SOLD_OUT if not self.can_sell and not self.note else ""
+            return str(TEXTS["notMade"])
+        return str(TEXTS["soldOut"]) if not self.can_sell and not self.note else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +149,7 @@ def choose(shop: Shop, record: Record, variants: Sequence[Record], given: Values
 
 def problem(variants: Iterable[Record], values: Values) -> str:
     """The message about values that no variant has together, with the values that go with the others."""
-    message = f"{_joined(list(values.values()), ' with ')} is not available."
+    values_text = _joined(list(values.values()))
     variants = list(variants)
     instead = []
     for name, value in values.items():
@@ -137,22 +159,38 @@ def problem(variants: Iterable[Record], values: Values) -> str:
         )
         named = [each for each in fitting if each and each != value]
         if named:
-            instead.append(f"another {name} ({_listed(named)})")
+            instead.append(TEXTS["another"] % {"name": name, "values": _listed(named)})
     if instead:
-        return f"{message} Choose {' or '.join(instead)}."
+        return TEXTS["instead"] % {"values": values_text, "instead": _either(instead)}
     nearest = max(variants, key=lambda variant: sum(_same(variant, values)))
-    return f"{message} Choose, for example, {_joined(list(fixed_values(nearest).values()), ' with ')}."
+    return TEXTS["nearest"] % {"values": values_text, "example": _joined(list(fixed_values(nearest).values()))}
 
 
-def _joined(values: list[str], pair: str) -> str:
-    return pair.join(values) if len(values) <= 2 else ", ".join(values)
+def wanted(names: list[str]) -> str:
+    """The message about axes without a chosen value; without names, about a variant that is missing."""
+    if not names:
+        return _("Please choose a variant.")
+    listed = reduce(lambda first, last: _("%(first)s and %(last)s") % {"first": first, "last": last}, names)
+    return _("Please choose %(names)s.") % {"names": listed}
+
+
+def script_texts() -> dict[str, str]:
+    return {name: str(text) for name, text in TEXTS.items()}
+
+
+def _joined(values: list[str]) -> str:
+    return TEXTS["pair"] % {"first": values[0], "last": values[1]} if len(values) == 2 else ", ".join(values)
+
+
+def _either(parts: list[str]) -> str:
+    return reduce(lambda first, last: TEXTS["either"] % {"first": first, "last": last}, parts)
 
 
 def _listed(values: list[str]) -> str:
     """Join values: `Blue`, `Blue or Red`; of many, the first MAX_NAMED."""
     if len(values) > MAX_NAMED:
-        return f"{', '.join(values[:MAX_NAMED])} and others"
-    return " or ".join(filter(None, [", ".join(values[:-1]), values[-1]]))
+        return TEXTS["others"] % {"values": ", ".join(values[:MAX_NAMED])}
+    return _either(list(filter(None, [", ".join(values[:-1]), values[-1]])))
 
 
 def _same(variant: Record, values: Values) -> list[bool]:
@@ -220,7 +258,7 @@ def _nameless_axis(shop: Shop, record: Record, variants: Sequence[Record], chose
         note = _note(shop, record, variant, prices_differ=prices_differ)
         can_sell = _can_sell(record, variant)
         values.append(AxisValue(str(variant["id"]), variant["name"], variant is chosen, True, can_sell, note))
-    return Axis("Variant", "variant", values)
+    return Axis(_("Variant"), "variant", values)
 
 
 def _notes(shop: Shop, record: Record, variants: Sequence[Record], name: str) -> dict[str, str]:

@@ -7,6 +7,8 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from storefront.checkout.forms import CheckoutForm, persons_name
@@ -24,14 +26,16 @@ MAX_MESSAGE_LENGTH = 5000
 
 class MessageForm(CheckoutForm):
     name = forms.CharField(
-        label="Your name",
+        label=gettext_lazy("Your name"),
         max_length=200,
         validators=[persons_name],
         widget=forms.TextInput({"autocomplete": "name"}),
     )
-    email = email_field("Your email address", is_new=True)
+    email = email_field(gettext_lazy("Your email address"), is_new=True)
     text = forms.CharField(
-        label="Message", max_length=MAX_MESSAGE_LENGTH, widget=forms.Textarea({"rows": 8, "autocomplete": "off"})
+        label=gettext_lazy("Message"),
+        max_length=MAX_MESSAGE_LENGTH,
+        widget=forms.Textarea({"rows": 8, "autocomplete": "off"}),
     )
 
 
@@ -40,7 +44,7 @@ class MessageForm(CheckoutForm):
 def page(request: Request, slug: str) -> HttpResponse:
     found = queries.published_page(request.shop, slug)
     if found is None:
-        raise Http404("This page does not exist or is no longer available.")
+        raise Http404(_("This page does not exist or is no longer available."))
     canonical = request.shop.base_url + reverse("website:page", args=[found.slug])
     return render(request, "website/page.html", {"page": found, "canonical": canonical})
 
@@ -50,7 +54,7 @@ def contact(request: Request) -> HttpResponse:
     """The contact form, which mails its message to the shop; 404 if the shop cannot receive mail. It shows personal
     data, so apps' scripts do not run on it."""
     if not jobs.can_receive(request.shop):
-        raise Http404("This shop has no contact form.")
+        raise Http404(_("This shop has no contact form."))
     form = MessageForm(request.POST if request.method == "POST" else None, initial=_known(request))
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
@@ -60,7 +64,7 @@ def contact(request: Request) -> HttpResponse:
             form.add_error(None, refused.text)
             return _contact_page(request, form, status=429)
         jobs.send_message.enqueue(request.shop.pk, given["name"], given["email"], given["text"])
-        messages.success(request, "Thank you. Your message is on its way, and we will answer by email.")
+        messages.success(request, _("Thank you. Your message is on its way, and we will answer by email."))
         return SeeOther(reverse("website:contact"))
     return _contact_page(request, form, status=422 if form.is_bound else 200)
 

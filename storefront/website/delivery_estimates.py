@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from django.utils.translation import gettext as _
+
 from storefront.carts import queries as carts
 from storefront.carts.models import CartLine
 from storefront.kit.countries import country_name
@@ -63,7 +65,7 @@ def estimate(
     zones = pricing.delivery_zones(shop)
     if not zones:
         # The shop delivers everywhere free of charge, or only has pick-up places.
-        plain = None if pricing.pickup_places(shop) else ShippingOption("Delivery", ZERO)
+        plain = None if pricing.pickup_places(shop) else ShippingOption(_("Delivery"), ZERO)
         return DeliveryEstimate(plain, "", {}, "", "")
     served = served_countries(zones, pricing.served_zones(shop))
     country, postal_code = place if place[0] in served else ("", "")
@@ -72,10 +74,10 @@ def estimate(
     else:
         zone = zones[0] if len(zones) == 1 and not is_narrow(zones[0]) else None
     if zone is None:
-        problem = f"No delivery to {postal_code or country_name(country)}." if country else ""
+        problem = _("No delivery to %(place)s.") % {"place": postal_code or country_name(country)} if country else ""
         return DeliveryEstimate(None, problem, served, country, postal_code)
     options = shipping_options(pricing.shipping_rates(shop, zone), parcel, is_delivery_free=is_delivery_free)
-    problem = "" if options else "No delivery method fits these items."
+    problem = "" if options else _("No delivery method fits these items.")
     found = cheapest(options)
     if found is not None and part != ONE:
         found = replace(found, price=quantize(found.price * part, shop.currency))

@@ -6,6 +6,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
 from storefront.catalogue.dated.past_prices import lowest_before
 from storefront.customers.models import Customer
 from storefront.kit.format import format_money
@@ -22,7 +25,7 @@ from storefront.website.pictures import Picture
 Record = dict[str, Any]
 
 # Availability of a combination that no variant has.
-NOT_MADE = Availability(False, "Not available in this combination")
+NOT_MADE = Availability(False, gettext_lazy("Not available in this combination"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +199,7 @@ def _variant(
     `price` includes the least that required options add. `amount` does not, since the script adds the chosen options.
     """
     price = _variant_price(variant, required, varies)
+    amount = format_money(price.amount, shop.currency)
     availability = _variant_availability(shop, record, variant, now)
     return {
         "id": variant["id"],
@@ -205,7 +209,7 @@ def _variant(
         "amount": variant["price"],
         "old": format_money(price.old, shop.currency),
         "lowest": format_money(lowest, shop.currency) if price.old and lowest is not None else "",
-        "price": ("From " if varies else "") + format_money(price.amount, shop.currency),
+        "price": _("From %(price)s") % {"price": amount} if varies else amount,
         "note": availability.text,
         "kind": availability.kind,
         "sells": availability.can_sell,

@@ -7,6 +7,8 @@ from django import forms
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import get_script_prefix
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
@@ -31,12 +33,14 @@ OPEN = {
 }
 # Requests of search engines, which get no password page.
 FOR_MACHINES = {"website:sitemap", "website:sitemap_part"}
-WRONG = "The password is incorrect."
+WRONG = gettext_lazy("The password is incorrect.")
 
 
 class PasswordForm(CheckoutForm):
     password = forms.CharField(
-        label="Password", max_length=MAX_PASSWORD_LENGTH, widget=forms.PasswordInput({"autocomplete": "off"})
+        label=gettext_lazy("Password"),
+        max_length=MAX_PASSWORD_LENGTH,
+        widget=forms.PasswordInput({"autocomplete": "off"}),
     )
 
 
@@ -65,7 +69,7 @@ def door(request: Request) -> HttpResponse:
     """Ask for the password, then redirect to the requested page. On the secure host, `next` can be a path of the shop's
     own host, which then lets the visitor in, too."""
     if not request.shop:
-        raise Http404("There is no shop at this address.")
+        raise Http404(_("There is no shop at this address."))
     path = local_path(request.POST.get("next") or request.GET.get("next")) or ""
     if doors.is_let_in(request):
         return SeeOther(_onward(request, path))

@@ -6,6 +6,8 @@ from typing import cast
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from storefront.kit.database_errors import RETRY_AFTER_SECONDS, is_unavailable
 from storefront.pods.registry import is_refused, where
@@ -13,42 +15,41 @@ from storefront.shops.request import Request
 from storefront.website.moved import NoSuchPage, instead_of_missing
 
 TITLES = {
-    400: "Invalid request",
-    403: "Access denied",
-    404: "Not found",
-    410: "This shop is closed",
-    500: "Something went wrong",
-    503: "Back in a moment",
+    400: gettext_lazy("Invalid request"),
+    403: gettext_lazy("Access denied"),
+    404: gettext_lazy("Not found"),
+    410: gettext_lazy("This shop is closed"),
+    500: gettext_lazy("Something went wrong"),
+    503: gettext_lazy("Back in a moment"),
 }
-AWAY = (
+AWAY = gettext_lazy(
     "The shop is temporarily unavailable. Nothing was changed, and your basket is safe. Please try again in a moment."
 )
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _page(request, 400, "The request could not be read. Please go back and try again.")
+    return _page(request, 400, _("The request could not be read. Please go back and try again."))
 
 
 def forbidden(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
-    return _page(request, 403, _shopper_message(exception) or "You do not have permission to see this page.")
+    return _page(request, 403, _shopper_message(exception) or _("You do not have permission to see this page."))
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     moved = None if isinstance(exception, NoSuchPage) else instead_of_missing(cast(Request, request))
-    return moved or _page(
-        request, 404, _shopper_message(exception) or "This page does not exist. It may have been moved or deleted."
-    )
+    sentence = _shopper_message(exception) or _("This page does not exist. It may have been moved or deleted.")
+    return moved or _page(request, 404, sentence)
 
 
 def closed(request: HttpRequest) -> HttpResponse:
     """The page of a shop that the operator has closed."""
-    return _page(request, 410, "It takes no orders. If you have ordered here, the links in your emails still work.")
+    sentence = _("It takes no orders. If you have ordered here, the links in your emails still work.")
+    return _page(request, 410, sentence)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    return _page(
-        request, 403, "This form has expired, or cookies are turned off. Go back, reload the page and try again."
-    )
+    sentence = _("This form has expired, or cookies are turned off. Go back, reload the page and try again.")
+    return _page(request, 403, sentence)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
@@ -59,9 +60,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
         return HttpResponse(f"{where()} Nothing was changed.", status=409, content_type="text/plain")
     is_away = is_unavailable(error)
     status = 503 if is_away else 500
-    sentence = (
-        AWAY if is_away else "Sorry, there is a problem on our side. Your basket is safe. Please try again later."
-    )
+    sorry = _("Sorry, there is a problem on our side. Your basket is safe. Please try again later.")
+    sentence = AWAY if is_away else sorry
     context = {"id": getattr(request, "id", ""), "status": status, "heading": TITLES[status], "sentence": sentence}
     headers = {"Retry-After": str(RETRY_AFTER_SECONDS)} if is_away else {}
     return HttpResponse(render_to_string("website/500.html", context), status=status, headers=headers)

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from zlib import crc32
 
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 
 from storefront.kit.format import format_money
 from storefront.listing.facet_rows import MAX_VALUE_LENGTH
@@ -89,6 +90,10 @@ class FilterForm:
         return bool(self.chips or self.facets.total > 1 or self.ignored)
 
     @property
+    def ignored_names(self) -> str:
+        return ", ".join(f"“{each}”" for each in self.ignored)
+
+    @property
     def has_price(self) -> bool:
         """Returns True if prices differ, and the visitor sees list prices."""
         chosen = self.facets.chosen.has_price
@@ -128,7 +133,7 @@ def read_filters(query: QueryDict, *, with_price: bool) -> Given:
                     values.setdefault(attribute.casefold(), set()).add(value.casefold())
     least, most = (_cents(query, name, malformed) if with_price else None for name in ("min_price", "max_price"))
     if least is not None and most is not None and least > most:
-        malformed.append(f"{query['min_price']} to {query['max_price']}")
+        malformed.append(_("%(least)s to %(most)s") % {"least": query["min_price"], "most": query["max_price"]})
         least = most = None
     pairs += [
         (name, str(Decimal(cents) / 100))
@@ -153,7 +158,7 @@ def filter_form(shop: Shop, path: str, given: Given, facets: Facets, kept: Itera
     order."""
     kept = list(kept)
     chosen, pairs = facets.chosen, _of_shop(given.pairs, facets)
-    groups = [_group("brand", "Brand", "brand", facets.brands)] if facets.brands else []
+    groups = [_group("brand", _("Brand"), "brand", facets.brands)] if facets.brands else []
     groups += [_group(each.key, each.label, ATTRIBUTE + each.label, each.values) for each in facets.attributes]
     return FilterForm(
         facets=facets,
@@ -251,7 +256,7 @@ def _chips(shop: Shop, chosen: Chosen, pairs: Pairs, facets: Facets) -> Iterable
             _price_words(shop, chosen),
             [pair for pair in pairs if pair[0] not in ("min_price", "max_price")],
         )
-    for name, label, is_set in (("stock", "In stock", chosen.in_stock), ("sale", "On sale", chosen.on_sale)):
+    for name, label, is_set in (("stock", _("In stock"), chosen.in_stock), ("sale", _("On sale"), chosen.on_sale)):
         if is_set:
             yield label, [pair for pair in pairs if pair[0] != name]
 
@@ -262,8 +267,8 @@ def _price_words(shop: Shop, chosen: Chosen) -> str:
         for cents in (chosen.least, chosen.most)
     )
     if least and most:
-        return f"{least} to {most}"
-    return f"From {least}" if least else f"Up to {most}"
+        return _("%(least)s to %(most)s") % {"least": least, "most": most}
+    return _("From %(price)s") % {"price": least} if least else _("Up to %(price)s") % {"price": most}
 
 
 def _range(cents: tuple[int, int]) -> tuple[Decimal, Decimal]:

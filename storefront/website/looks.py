@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.files.storage import default_storage
 from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from storefront.catalogue.records import media_url
@@ -71,6 +72,6 @@ def colours_page(request: HttpRequest, chosen: str) -> HttpResponse:
     """The stylesheet of two colours, which are in its URL."""
     found = _COLOURS.fullmatch(chosen)
     if not found:
-        raise Http404("There are no such colours.")
+        raise Http404(_("There are no such colours."))
     css = colours.stylesheet(*(f"#{colour}" for colour in found.groups()))
     return HttpResponse(css, content_type="text/css", headers={"Cache-Control": "public, max-age=31536000, immutable"})

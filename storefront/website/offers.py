@@ -6,6 +6,10 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
 from storefront.kit.format import format_day
 from storefront.kit.money import ZERO
 from storefront.pricing.queries import GroupTerms
@@ -34,9 +38,14 @@ class Availability:
     """`text` is empty for a product that is simply in stock; `kind` is the badge's CSS modifier."""
 
     can_sell: bool
-    text: str = ""
+    words: str | Promise = ""
     kind: str = ""
     is_preorder: bool = False
+
+    @property
+    def text(self) -> str:
+        """The words in the language of the page."""
+        return str(self.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +60,9 @@ class VariantRange:
 
 
 IN_STOCK = Availability(True)
-SOLD_OUT = Availability(False, "Sold out")
-BACKORDER = Availability(True, "On backorder", "warn")
-SUBSCRIPTION = Availability(False, "Subscription, not available yet")
+SOLD_OUT = Availability(False, gettext_lazy("Sold out"))
+BACKORDER = Availability(True, gettext_lazy("On backorder"), "warn")
+SUBSCRIPTION = Availability(False, gettext_lazy("Subscription, not available yet"))
 
 
 def at_group_prices(row: Record, terms: GroupTerms) -> Record:
@@ -138,11 +147,15 @@ def preorder(row: Record, shop: Shop, now: datetime) -> Availability | None:
     day = datetime.fromisoformat(row["available_from"]) if row["available_from"] else None
     if not row["is_preorder"] or (day is not None and day <= now):
         return None
-    text = f"Pre-order, sent from {format_day(day, shop.timezone)}" if day else "Pre-order"
+    text = _("Pre-order")
+    if day:
+        text = _("Pre-order, sent from %(day)s") % {"day": format_day(day, shop.timezone)}
     return Availability(True, text, "good", is_preorder=True)
 
 
 def _at_stock_level(stock: int, threshold: int) -> Availability:
     if stock <= 0:
         return SOLD_OUT
-    return Availability(True, f"Only {stock} left", "warn") if stock <= threshold else IN_STOCK
+    if stock > threshold:
+        return IN_STOCK
+    return Availability(True, ngettext("Only %(count)s left", "Only %(count)s left", stock) % {"count": stock}, "warn")

@@ -11,6 +11,8 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.encoding import escape_uri_path
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -27,7 +29,7 @@ from storefront.shops.models import Shop
 from storefront.shops.places import SHOP, origin_of, secure_base
 from storefront.shops.replica_reads import page_from_replica
 from storefront.shops.request import Request
-from storefront.website import details, pictures, queries, search_engines
+from storefront.website import choices, details, pictures, queries, search_engines
 from storefront.website.cards import ProductCard, product_cards
 from storefront.website.filters import FilterForm, Given, filter_form, read_filters
 from storefront.website.looks import hero_picture, looks_once
@@ -39,11 +41,11 @@ MAX_SEARCH_LENGTH = 200
 # Related products on a product's page and in the basket.
 RELATED_PRODUCTS = 4
 SORTS = {
-    "": "Recommended",
-    "newest": "Newest first",
-    "price_asc": "Price, low to high",
-    "price_desc": "Price, high to low",
-    "name": "Name",
+    "": gettext_lazy("Recommended"),
+    "newest": gettext_lazy("Newest first"),
+    "price_asc": gettext_lazy("Price, low to high"),
+    "price_desc": gettext_lazy("Price, high to low"),
+    "name": pgettext_lazy("order of a list", "Name"),
 }
 # Pages linked on each side of the current one in the pager.
 NEAR = 2
@@ -55,7 +57,7 @@ def require_shop(page: Callable[..., HttpResponse]) -> Callable[..., HttpRespons
     @wraps(page)
     def guarded(request: Request, *args: Any, **kwargs: Any) -> HttpResponse:
         if not request.shop:
-            raise Http404("There is no shop at this address.")
+            raise Http404(_("There is no shop at this address."))
         return page(request, *args, **kwargs)
 
     return guarded
@@ -125,7 +127,7 @@ def category(request: Request, slug: str) -> HttpResponse:
         return _listing(request, found)
     moved = queries.moved_category(request.shop, slug)
     if moved is None:
-        raise Http404("This category does not exist or is no longer available.")
+        raise Http404(_("This category does not exist or is no longer available."))
     return lead_on(request, "website:category", moved.slug)
 
 
@@ -135,7 +137,7 @@ def category(request: Request, slug: str) -> HttpResponse:
 def product(request: Request, slug: str) -> HttpResponse:
     record = listing_queries.product_record_of_page(request.shop, slug, now=request.now)
     if record is None:
-        raise Http404("This product does not exist or is no longer available.")
+        raise Http404(_("This product does not exist or is no longer available."))
     if record["slug"] != slug:
         return lead_on(request, "website:product", record["slug"])
     return product_page(request, record, given=request.GET.dict())
@@ -154,6 +156,7 @@ def product_page(request: Request, record: dict[str, Any], *, given: dict[str, s
         "canonical": record["canonical_url"]
         or request.shop.base_url + reverse("website:product", args=[record["slug"]]),
         "noindex": record["noindex"],
+        "script_texts": choices.script_texts(),
         "structured": search_engines.structured_product(request.shop, record, detail),
         "crumbs": _crumbs(request.shop, record["categories"]),
         "current_category": home_category,
@@ -217,7 +220,7 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
     found = _products(shop, filters, facets, page, now)
     last = last_page(found.total, PER_PAGE)
     if page > last:
-        raise NoSuchPage("This page does not exist.")
+        raise NoSuchPage(_("This page does not exist."))
     above = queries.categories_above(shop, category.lft, category.rgt) if category else []
     path = reverse("website:category", args=[category.slug]) if category else reverse("website:listing")
     form = filter_form(shop, request.path, given, facets, _kept(request, category=category))
@@ -230,14 +233,14 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
         "filters": form,
         "subcategories": _category_links(below, form, search),
         # For search engines, if the category has no description of its own.
-        "plain_summary": f"{category.name if category else 'All products'} at {shop.name}.",
+        "plain_summary": _summary(shop, category),
         "banner": pictures.picture(shop, banner, pictures.BANNER),
         "search": search,
         "corrected": corrected,
         "cards": product_cards(shop, found.rows, customer_of(request), now),
         "total": found.total,
         "sort": sort,
-        "sorts": {**SORTS, "": "Relevance"} if search else SORTS,
+        "sorts": {**SORTS, "": _("Relevance")} if search else SORTS,
         "page": page,
         "pages": list(shown_pages(page, last, near=NEAR, ends=1)),
         "last": last,
@@ -251,6 +254,12 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
     # The URL leaves out empty fields of the form.
     response["HX-Push-Url"] = escape_uri_path(request.path) + (f"?{query}" if query else "")
     return response
+
+
+def _summary(shop: Shop, category: Category | None) -> str:
+    if category is None:
+        return _("All products at %(shop)s.") % {"shop": shop.name}
+    return _("%(name)s at %(shop)s.") % {"name": category.name, "shop": shop.name}
 
 
 def _narrowed(
@@ -311,5 +320,5 @@ def _kept(request: Request, *, category: Category | None) -> list[tuple[str, str
 
 def _page_number(text: str) -> int:
     if not (text.isascii() and text.isdigit()) or len(text) > 7 or int(text) < 1:
-        raise NoSuchPage("This page does not exist.")
+        raise NoSuchPage(_("This page does not exist."))
     return int(text)

@@ -8,6 +8,7 @@ from django.core.validators import validate_email
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from storefront.catalogue.rules import full_name
 from storefront.customers import limits
@@ -34,7 +35,7 @@ def ask(request: Request) -> HttpResponse:
     product, variant = (given.get(name, "") for name in ("product", "variant"))
     record = listing_queries.product_record(shop, product, now=now) if product.isascii() and product.isdigit() else None
     if record is None:
-        messages.error(request, "This product is no longer available.")
+        messages.error(request, _("This product is no longer available."))
         return redirect(page_url(request, "website:home"))
     if request.method != "POST":
         return _ask_page(request, record)
@@ -52,9 +53,9 @@ def ask(request: Request) -> HttpResponse:
         )
     except (ValidationError, TooManyTries, NotFound, InvalidFields) as refusal:
         return _refused(request, record, email, refusal)
-    sentence = f"We have written to {email}. Please follow the link in that email to confirm it."
+    sentence = _("We have written to %(email)s. Please follow the link in that email to confirm it.") % {"email": email}
     if request.place == SECURE:
-        return _page(request, "Please confirm", sentence)
+        return _page(request, _("Please confirm"), sentence)
     messages.success(request, sentence)
     query = f"?variant={variant}" if variant.isascii() and variant.isdigit() else ""
     return SeeOther(reverse("website:product", args=[record["slug"]]) + query)
@@ -62,9 +63,9 @@ def ask(request: Request) -> HttpResponse:
 
 def _refused(request: Request, record: dict[str, Any], email: str, refusal: ValidationError | Refusal) -> HttpResponse:
     """The product's page again, with the entered address and the error."""
-    message, status = "Please enter a valid email address, such as ada@example.com.", 422
+    message, status = _("Please enter a valid email address, such as ada@example.com."), 422
     if isinstance(refusal, NotFound):
-        message, status = "This choice is no longer available.", 404
+        message, status = _("This choice is no longer available."), 404
     elif isinstance(refusal, InvalidFields):
         message = next(iter((refusal.errors or {}).values()))[0]
     elif isinstance(refusal, TooManyTries):
@@ -93,13 +94,14 @@ def confirm(request: Request) -> HttpResponse:
     try:
         alert = links.alert_of_link(shop=request.shop, query=query, now=request.now)
     except links.AlertLinkRefused as refusal:
-        return _page(request, "This link does not work", refusal.text, status=refusal.status)
+        return _page(request, _("This link does not work"), refusal.text, status=refusal.status)
     name = full_name(alert.product.name, alert.variant.name if alert.variant else None)
+    what = {"email": alert.email, "product": name}
+    sentence = _("We will write to %(email)s once %(product)s is back in stock.") % what
     if request.method == "POST":
         actions.confirm_alert(shop=request.shop, alert=alert, now=request.now)
-        return _page(request, "Thank you", f"We will write to {alert.email} once {name} is back in stock.")
-    sentence = f"We will write to {alert.email} once {name} is back in stock."
-    return _page(request, "Tell me when it is back", sentence, button="Tell me", action=action)
+        return _page(request, _("Thank you"), sentence)
+    return _page(request, _("Tell me when it is back"), sentence, button=_("Tell me"), action=action)
 
 
 @form_page
@@ -110,12 +112,13 @@ def stop(request: Request) -> HttpResponse:
     try:
         email = links.email_of_link(shop=request.shop, query=query)
     except links.AlertLinkRefused as refusal:
-        return _page(request, "This link does not work", refusal.text, status=refusal.status)
+        return _page(request, _("This link does not work"), refusal.text, status=refusal.status)
     if request.method == "POST":
         actions.stop_alerts(shop=request.shop, email=email)
-        return _page(request, "Done", f"We will not write to {email} about stock, and have deleted your requests.")
-    sentence = f"Stop all emails from us to {email} about products that are back in stock?"
-    return _page(request, "Stop these emails", sentence, button="Stop these emails", action=action)
+        sentence = _("We will not write to %(email)s about stock, and have deleted your requests.") % {"email": email}
+        return _page(request, _("Done"), sentence)
+    sentence = _("Stop all emails from us to %(email)s about products that are back in stock?") % {"email": email}
+    return _page(request, _("Stop these emails"), sentence, button=_("Stop these emails"), action=action)
 
 
 def _page(

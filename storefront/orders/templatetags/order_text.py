@@ -8,10 +8,11 @@ from decimal import Decimal
 from typing import Any
 
 from django import template
+from django.utils.translation import gettext as _
 
 from storefront.gift_cards.models import GiftCard
 from storefront.kit.countries import country_name
-from storefront.kit.format import format_bytes, format_day, format_money, format_time
+from storefront.kit.format import format_bytes, format_day, format_money, format_percent, format_time
 from storefront.kit.names import has_address
 from storefront.orders import sending
 from storefront.orders.download_links import availability, download_token
@@ -32,7 +33,7 @@ def money(amount: Decimal | str, currency: str) -> str:
 @register.filter
 def taken_off(amount: Decimal | str, currency: str) -> str:
     """The amount that a discount takes off. A discount without an amount makes delivery free."""
-    return f"−{money(amount, currency)}" if Decimal(amount) else "Free delivery"
+    return f"−{money(amount, currency)}" if Decimal(amount) else _("Free delivery")
 
 
 @register.filter
@@ -115,13 +116,13 @@ def tax_label(line: TaxLine | dict[str, str], is_included: bool = False) -> str:
     kept = line.record if isinstance(line, TaxLine) else line
     treatment = kept.get("treatment", taxes.TAXED)
     label = taxes.tax_label(kept["name"], kept["percent"], treatment)
-    return f"Includes {label}" if is_included and treatment == taxes.TAXED else label
+    return _("Includes %(tax)s") % {"tax": label} if is_included and treatment == taxes.TAXED else label
 
 
 @register.filter
 def percent(rate: Decimal | str) -> str:
     """`19.000` as `19%`."""
-    return f"{Decimal(rate).normalize():f}%"
+    return format_percent(Decimal(rate))
 
 
 @register.filter

@@ -14,6 +14,8 @@ from uuid import UUID
 
 from django import forms
 from django.http import HttpRequest
+from django.utils.functional import Promise
+from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from storefront.kit.money import ZERO
 from storefront.kit.refusals import Refusal
@@ -22,18 +24,31 @@ from storefront.kit.refusals import Refusal
 TIMEOUT_SECONDS = 10
 
 
+DECLINED = gettext_noop("The payment was declined.")
+TRY_ANOTHER = gettext_noop("Nothing was charged. Please try another card or payment method.")
+
+
 class PaymentDeclined(Refusal):
-    """The provider declined the payment; nothing was charged. The message is for the shopper."""
+    """The provider declined the payment; nothing was charged. The message is for the shopper. Providers raise it in
+    English, since it is stored with the payment: `failure_words` translates it."""
 
     code = "payment_declined"
-    message = "The payment was declined. Nothing was charged. Please try another card or payment method."
+    message = f"{DECLINED} {TRY_ANOTHER}"
+
+
+def failure_words(stored: str) -> str:
+    """Why a payment failed, in the language of the page. Providers mark the parts by `gettext_noop`: a reason, and
+    TRY_ANOTHER after most of them."""
+    reason = stored.removesuffix(TRY_ANOTHER)
+    parts = [reason.strip(), TRY_ANOTHER if reason != stored else ""]
+    return " ".join(gettext(part) for part in parts if part)
 
 
 class RefundDeclined(Refusal):
     """The provider declined the refund. Retrying is useless. The message is for the merchant."""
 
     code = "refund_declined"
-    message = "The payment provider declined the refund."
+    message = gettext_lazy("The payment provider declined the refund.")
 
 
 class ProviderUnavailable(Exception):
@@ -203,8 +218,8 @@ class Provider:
     its class is made, from the methods that it has."""
 
     name: ClassVar[str]
-    label: ClassVar[str]
-    hint: ClassVar[str] = ""
+    label: ClassVar[str | Promise]
+    hint: ClassVar[str | Promise] = ""
     # Whose it is, for merchants; empty for nobody's.
     company: ClassVar[str] = ""
     form: ClassVar[type[forms.Form] | None] = None
@@ -241,7 +256,8 @@ class Provider:
     @property
     def label_for_merchants(self) -> str:
         """As `Stripe: card, wallet or bank`."""
-        return f"{self.company}: {self.label[:1].lower()}{self.label[1:]}" if self.company else self.label
+        label = str(self.label)
+        return f"{self.company}: {label[:1].lower()}{label[1:]}" if self.company else label
 
     def minimum(self, currency: str) -> Decimal | None:
         """The smallest payment in this currency that it takes; None if it takes none in it."""

@@ -9,6 +9,9 @@ from uuid import UUID
 
 from django import forms
 from django.core.validators import RegexValidator
+from django.utils.functional import Promise
+from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
 from storefront.kit import clock
@@ -36,45 +39,47 @@ class CardForm(forms.Form):
     """A test card. Its data exist during one request only and are never rendered back into the page."""
 
     number = forms.CharField(
-        label="Card number",
+        label=_("Card number"),
         max_length=30,
         widget=forms.TextInput({"autocomplete": "cc-number", "inputmode": "numeric"}),
     )
     expiry = forms.CharField(
-        label="Expiry date",
+        label=_("Expiry date"),
         max_length=9,
-        help_text="Month and year, such as 09/29.",
-        widget=forms.TextInput({"autocomplete": "cc-exp", "inputmode": "numeric", "placeholder": "MM/YY"}),
+        help_text=_("Month and year, such as 09/29."),
+        widget=forms.TextInput({"autocomplete": "cc-exp", "inputmode": "numeric", "placeholder": _("MM/YY")}),
     )
     cvc = forms.CharField(
-        label="Security code",
-        help_text="The three or four digits on the card.",
-        validators=[RegexValidator(r"^[0-9]{3,4}$", "Please enter the three or four digits.")],
+        label=_("Security code"),
+        help_text=_("The three or four digits on the card."),
+        validators=[RegexValidator(r"^[0-9]{3,4}$", _("Please enter the three or four digits."))],
         widget=forms.TextInput({"autocomplete": "cc-csc", "inputmode": "numeric", "maxlength": 4}),
     )
     # Shown below the fields.
-    notice: ClassVar[str] = "We do not store card details. If something goes wrong, you will need to enter them again."
+    notice: ClassVar[str | Promise] = _(
+        "We do not store card details. If something goes wrong, you will need to enter them again."
+    )
     # The numbers that the demo knows, with what becomes of them.
-    test_cards: ClassVar[dict[str, str]] = {
-        "4242424242424242": "pays",
-        "4000000000000002": "is declined",
-        "4000000000009995": "has no funds",
+    test_cards: ClassVar[dict[str, str | Promise]] = {
+        "4242424242424242": _("pays"),
+        "4000000000000002": _("is declined"),
+        "4000000000009995": _("has no funds"),
     }
 
     def clean_number(self) -> str:
         number = re.sub(r"[ -]", "", self.cleaned_data["number"])
         if not is_card_number(number):
-            raise forms.ValidationError("Please check the card number.")
+            raise forms.ValidationError(gettext("Please check the card number."))
         return number
 
     def clean_expiry(self) -> date:
         match = re.fullmatch(r"(0?[1-9]|1[0-2]) ?[/-]? ?(?:20)?([0-9]{2})", self.cleaned_data["expiry"])
         if not match:
-            raise forms.ValidationError("Please enter month and year, such as 09/29.")
+            raise forms.ValidationError(gettext("Please enter month and year, such as 09/29."))
         month, year = int(match[1]), 2000 + int(match[2])
         last = date(year, month, calendar.monthrange(year, month)[1])
         if last < clock.now().date():
-            raise forms.ValidationError("This card has expired.")
+            raise forms.ValidationError(gettext("This card has expired."))
         return last
 
 
@@ -83,8 +88,8 @@ class Demo(Provider):
     arguments: a payment that has a reference was accepted."""
 
     name = "demo"
-    label = "Card (demo)"
-    hint = "No real payment is made."
+    label = _("Card (demo)")
+    hint = _("No real payment is made.")
     form = CardForm
     can_hold = True
     keeps_books = False
@@ -92,8 +97,10 @@ class Demo(Provider):
 
     PAYS = "4242424242424242"
     DECLINES: ClassVar[dict[str, str]] = {
-        "4000000000000002": "The card was declined. Nothing was charged. Please try another card.",
-        "4000000000009995": "The card has insufficient funds. Nothing was charged. Please try another card.",
+        "4000000000000002": gettext_noop("The card was declined. Nothing was charged. Please try another card."),
+        "4000000000009995": gettext_noop(
+            "The card has insufficient funds. Nothing was charged. Please try another card."
+        ),
     }
 
     @sensitive_variables("charge", "number")
@@ -103,7 +110,7 @@ class Demo(Provider):
             raise PaymentDeclined(self.DECLINES[number])
         if number != self.PAYS:
             # A real card must not seem to work.
-            raise PaymentDeclined("The demo accepts only the test cards shown below.")
+            raise PaymentDeclined(gettext_noop("The demo accepts only the test cards shown below."))
         return Done(Report(Standing.AUTHORISED, reference=f"demo_{charge.key.hex}"))
 
     def step(self, charge: Charge) -> Step:

@@ -2,6 +2,7 @@ from decimal import Decimal
 from uuid import UUID
 
 from django.db import transaction
+from django.utils.translation import gettext_lazy as _
 
 from storefront.gift_cards import ledger
 from storefront.kit import clock
@@ -17,7 +18,7 @@ class GiftCards(Provider):
     here by the worker, as with every provider."""
 
     name = GIFT_CARD
-    label = "Gift card"
+    label = _("Gift card")
     is_chosen = False
 
     def look(self, charge: Charge) -> Report:

@@ -1,6 +1,8 @@
 from decimal import Decimal
 from uuid import UUID
 
+from django.utils.translation import gettext_lazy as _
+
 from storefront.payments.providers.base import Charge, Done, Provider, RefundReport, Report, Standing, Step
 
 
@@ -9,8 +11,8 @@ class Manual(Provider):
     to ask, so the answers follow from what is asked."""
 
     name = "manual"
-    label = "Invoice or bank transfer"
-    hint = "We will send the payment details with your order confirmation."
+    label = _("Invoice or bank transfer")
+    hint = _("We will send the payment details with your order confirmation.")
     keeps_books = False
     is_promise = True
 

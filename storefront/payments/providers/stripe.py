@@ -13,6 +13,7 @@ from uuid import UUID
 from django.conf import settings as deployment
 from django.http import HttpRequest
 from django.utils.functional import classproperty
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.debug import sensitive_variables
 
 from storefront.kit.money import ZERO
@@ -32,6 +33,7 @@ from storefront.payments.providers.base import (
     SavedMethodReport,
     Standing,
     Step,
+    failure_words,
 )
 from storefront.payments.providers.stripe_amounts import from_units, minimum_of, to_units
 from storefront.payments.providers.stripe_calls import KeysRefused, open_client, stripe, stripe_errors
@@ -61,8 +63,8 @@ WITH_CHARGE = ["latest_charge"]
 class Stripe(Provider):
     name = "stripe"
     company = "Stripe"
-    label = "Card, wallet or bank"
-    hint = "You enter the payment details on the next page, with Stripe."
+    label = _("Card, wallet or bank")
+    hint = _("You enter the payment details on the next page, with Stripe.")
     settings_form = StripeSettings
     secrets: ClassVar[frozenset[str]] = frozenset({"secret_key", "webhook_secret"})
     can_hold = True
@@ -269,7 +271,7 @@ class Stripe(Provider):
             "client_secret": intent["client_secret"],
             "return_url": charge.return_url,
             "is_test": is_test(charge.settings),
-            "failure": report.failure,
+            "failure": failure_words(report.failure),
             # The saved method that the bank requires the shopper to confirm.
             "saved_method": charge.method_reference if must_confirm else "",
         }

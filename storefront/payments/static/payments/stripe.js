@@ -6,7 +6,7 @@
   const loading = document.getElementById("stripe-loading");
   const message = document.getElementById("stripe-message");
   const button = form.querySelector("button");
-  const { key, secret, returnUrl, savedMethod } = form.dataset;
+  const { key, secret, returnUrl, savedMethod, failed, unanswered } = form.dataset;
   const SHOWN_AS_TOLD = ["card_error", "validation_error"];
   // The payment has an outcome already, as after a second press: the shop knows which.
   const DECIDED = ["succeeded", "processing", "requires_capture", "canceled"];
@@ -61,9 +61,9 @@
         return;
       }
       const known = SHOWN_AS_TOLD.includes(error.type) && error.message;
-      show(known || "The payment did not go through. Nothing was charged. Please try again.");
+      show(known || failed);
     } catch {
-      show("There was no answer from the payment provider. Please reload this page to see how your payment stands.");
+      show(unanswered);
     }
     button.disabled = false;
     button.removeAttribute("aria-busy");

@@ -66,7 +66,7 @@
 
   function told() {
     const number = shownIn(row);
-    place.textContent = links.length > 1 ? `${number + 1} of ${links.length}` : "";
+    place.textContent = links.length > 1 ? place.dataset.text.replace("{number}", number + 1).replace("{total}", links.length) : "";
     previous.hidden = next.hidden = links.length < 2;
     previous.disabled = number <= 0;
     next.disabled = number >= links.length - 1;

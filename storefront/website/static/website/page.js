@@ -1,6 +1,6 @@
 /* What every page needs from its beginning. Without scripts, everything works with buttons and whole pages. */
 {
-  const { placeholder } = document.currentScript.dataset;
+  const { placeholder, offline: offlineText, unanswered } = document.currentScript.dataset;
   const root = document.documentElement;
   root.classList.add("has-scripts");
 
@@ -48,9 +48,7 @@
   // No answer: the visitor is offline, or the shop cannot be reached.
   const offline = () => {
     const messages = document.getElementById("messages");
-    const text = navigator.onLine === false
-      ? "You are offline. Please try again once you are connected."
-      : "The shop did not answer, so it is not known whether this worked. Please reload the page to see.";
+    const text = navigator.onLine === false ? offlineText : unanswered;
     const notice = Object.assign(document.createElement("p"), { className: "notice notice--bad", textContent: text });
     messages?.replaceChildren(notice);
     notice.scrollIntoView({ block: "center" });

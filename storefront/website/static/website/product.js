@@ -8,6 +8,7 @@
 
   const data = document.getElementById("variants");
   const variants = data ? JSON.parse(data.textContent) : [];
+  const texts = data ? JSON.parse(document.getElementById("texts").textContent) : {};
   const button = form.querySelector("[data-buy]");
   const label = button?.textContent;
   // The browser's own decimals are not those of ISO 4217: it has none for RSD.
@@ -29,6 +30,11 @@
   const axes = [...form.querySelectorAll("[data-axis]")].map((element) => ({ element, ...element.dataset }));
   const named = axes.filter(({ axis }) => axis !== "variant");
   const MAX_NAMED = 6;
+
+  /* The text with its placeholders, such as %(name)s, filled in. */
+  function filled(text, values) {
+    return text.replace(/%\((\w+)\)s/g, (_, name) => values[name]);
+  }
 
   /* Whether the variant is one with these values, whatever it has of other axes. */
   function fits(variant, chosen) {
@@ -69,7 +75,7 @@
         const having = fitting.filter((variant) => fits(variant, { [name]: control.value }));
         const isMade = having.length > 0, sells = having.some((variant) => variant.sells);
         const isNoted = control.matches("option") ? "noted" in control.dataset : control.parentElement.querySelector("small");
-        const state = !isMade ? " (not in this combination)" : sells || isNoted ? "" : " (sold out)";
+        const state = !isMade ? ` (${texts.notMade})` : sells || isNoted ? "" : ` (${texts.soldOut})`;
         if (control.matches("option")) {
           control.textContent = control.dataset.label + state;
           continue;
@@ -81,25 +87,26 @@
     }
   }
 
-  const joined = (values) => values.join(values.length > 2 ? ", " : " with ");
+  const joined = (values) => (values.length === 2 ? filled(texts.pair, { first: values[0], last: values[1] }) : values.join(", "));
+  const either = (parts) => parts.reduce((first, last) => filled(texts.either, { first, last }));
 
   function listed(values) {
-    if (values.length > MAX_NAMED) return `${values.slice(0, MAX_NAMED).join(", ")} and others`;
-    return [values.slice(0, -1).join(", "), values.at(-1)].filter(Boolean).join(" or ");
+    if (values.length > MAX_NAMED) return filled(texts.others, { values: values.slice(0, MAX_NAMED).join(", ") });
+    return either([values.slice(0, -1).join(", "), values.at(-1)].filter(Boolean));
   }
 
   /* What is said of values that no variant has together, as `choices.problem` says it. */
   function problem(values) {
-    const said = `${joined(Object.values(values))} is not available.`;
+    const said = joined(Object.values(values));
     const instead = Object.entries(values).flatMap(([name, value]) => {
       const fitting = variants.filter((variant) => fits(variant, without(values, name)));
       const others = [...new Set(fitting.map((variant) => variant.values[name]))].filter((other) => other && other !== value);
-      return others.length ? [`another ${name} (${listed(others)})`] : [];
+      return others.length ? [filled(texts.another, { name, values: listed(others) })] : [];
     });
-    if (instead.length) return `${said} Choose ${instead.join(" or ")}.`;
+    if (instead.length) return filled(texts.instead, { values: said, instead: either(instead) });
     const same = (variant) => Object.entries(values).filter(([name, value]) => fits(variant, { [name]: value })).length;
     const nearest = variants.reduce((best, variant) => (same(variant) > same(best) ? variant : best));
-    return `${said} Choose, for example, ${joined(Object.values(nearest.values))}.`;
+    return filled(texts.nearest, { values: said, example: joined(Object.values(nearest.values)) });
   }
 
   function showPrice(variant) {
@@ -122,9 +129,9 @@
     lowest.hidden = !variant?.lowest;
     lowest.querySelector("span").textContent = variant?.lowest ?? "";
     const badge = document.createElement("span");
-    const note = variant ? variant.note : "Not available in this combination";
+    const note = variant ? variant.note : texts.noCombination;
     badge.className = `badge badge--${note ? variant?.kind || "plain" : "good"}`;
-    badge.textContent = note || "In stock";
+    badge.textContent = note || texts.inStock;
     stock.replaceChildren(badge);
     if (sku) {
       sku.hidden = !variant?.sku;
@@ -166,7 +173,7 @@
     if (form.custom_price) amount = Number(form.custom_price.value.replace(",", "."));
     const sum = (amount + optionPrices()) * Number(form.qty.value);
     button.disabled = !sells;
-    if (!sells) button.textContent = last ? "Sold out" : "Not available";
+    if (!sells) button.textContent = last ? texts.gone : texts.notAvailable;
     else button.textContent = sum > 0 ? `${label} · ${money.format(sum)}` : label;
   }
   form.elements.show?.remove();
