@@ -23,6 +23,8 @@ _CONTEXT = "\x04"
 _READ = ("alt", "title", "placeholder", "aria-label", "aria-roledescription")
 _BUTTONS = ("submit", "button", "reset")
 _SILENT = ("script", "style")
+# Stands between the texts of a page.
+_NEXT = "\0"
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -63,7 +65,9 @@ def bare_words(html: str, allowed: Iterable[str] = ()) -> list[str]:
     """The texts of a page, outside of brackets, that have words other than the `allowed` ones."""
     reader = _Reader()
     reader.feed(html)
-    return _bare(reader.texts, allowed)
+    # A marked text can have tags in it, so that its brackets are in different texts of the page.
+    between_tags = _outside(_NEXT.join(reader.texts)).split(_NEXT)
+    return _bare([*between_tags, *map(_outside, reader.attributes)], allowed)
 
 
 def bare_lines(text: str, allowed: Iterable[str] = ()) -> list[str]:
@@ -74,7 +78,7 @@ def bare_lines(text: str, allowed: Iterable[str] = ()) -> list[str]:
 
 def _bare(texts: Iterable[str], allowed: Iterable[str]) -> list[str]:
     known = set(allowed)
-    return [text.strip() for text in texts if set(_WORD.findall(_without_addresses(_outside(text)))) - known]
+    return [text.strip() for text in texts if set(_WORD.findall(_without_addresses(text))) - known]
 
 
 def _without_addresses(text: str) -> str:
@@ -98,19 +102,18 @@ class _Reader(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.texts: list[str] = []
+        self.attributes: list[str] = []
         self._silent = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._silent += tag in _SILENT
         found = dict(attrs)
-        self.texts += [found[name] or "" for name in _READ if name in found]
-        self.texts += [value or "" for name, value in attrs if name.startswith("data-text")]
+        self.attributes += [found[name] or "" for name in _READ if name in found]
+        self.attributes += [value or "" for name, value in attrs if name.startswith("data-text")]
         if tag == "input" and found.get("type") in _BUTTONS:
-            self.texts.append(found.get("value") or "")
-        if tag == "meta" and (
-            found.get("name") == "description" or (found.get("property") or "").endswith("description")
-        ):
-            self.texts.append(found.get("content") or "")
+            self.attributes.append(found.get("value") or "")
+        if tag == "meta" and "description" in (found.get("name"), (found.get("property") or "").removeprefix("og:")):
+            self.attributes.append(found.get("content") or "")
 
     def handle_endtag(self, tag: str) -> None:
         self._silent -= tag in _SILENT
