@@ -377,7 +377,8 @@ def test_the_api_answers_in_english_after_a_german_page(shop, shopper, api, mug)
     """A page's language ends with the page, and refusals are worded when they are raised."""
     shopper.get("/de/checkout")
     answer = api.post("/cart", {"product_id": mug.pk, "qty": 51}).json()
-    assert (answer["message"], answer["code"]) == ("Not enough stock.", "insufficient_stock")
+    text = f"Not enough stock of {mug.name}. Only 50 more available."
+    assert (answer["message"], answer["code"]) == (text, "insufficient_stock")
     answer = api.post("/cart", {"product_id": mug.pk, "qty": 1, "is_damaged": True}).json()
     assert answer["errors"] == {"is_damaged": ["This product has no price for damaged units."]}
 
