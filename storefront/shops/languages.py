@@ -4,6 +4,8 @@ For each there is a name and a Snowball stemmer, which the search uses. The serv
 checkout, exist in the languages of TEXTS (`storefront/locale/`); in the others they are in English.
 """
 
+from functools import cache
+
 _LANGUAGES: dict[str, tuple[str, str | None]] = {
     "ar": ("Arabic", "arabic"),
     "ca": ("Catalan", "catalan"),
@@ -48,6 +50,16 @@ CHOICES = [
 TEXTS = ("en", "de", "fr", "es", "it", "nl", "pl", "ar", "he")
 # Languages that are written from right to left.
 RIGHT_TO_LEFT = ("ar", "fa", "he")
+
+
+@cache
+def native_name(code: str) -> str:
+    """What speakers of the language call it, such as `Deutsch`; empty for a language without a code."""
+    # Importing it takes a while, which commands save.
+    from babel import Locale
+
+    name = "" if code == OTHER else Locale.parse(code).display_name or ""
+    return name[:1].upper() + name[1:]
 
 
 def language_of_texts(code: str) -> str:
