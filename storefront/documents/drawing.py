@@ -9,8 +9,10 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
+from django.utils import translation
+
 from storefront.documents.paper import BODY, CARRIED, FIGURES, FOOT, SMALL, TABLE, Paper
-from storefront.kit.format import format_money
+from storefront.kit.format import format_date, format_money
 from storefront.kit.money import ZERO
 from storefront.pricing.taxes import TAXED, tax_label
 
@@ -21,7 +23,7 @@ ROW_GAP, BLOCK_GAP = 2.2, 8.0
 
 
 def pdf_of(records: Sequence[Record]) -> bytes:
-    """One PDF of these documents, each with pages of its own."""
+    """One PDF of these documents, each with pages of its own, and in its own language."""
     # Each page shows the number of pages, so the documents are drawn once to count them.
     trial, counts = Paper(), []
     for record in records:
@@ -32,14 +34,25 @@ def pdf_of(records: Sequence[Record]) -> bytes:
     for record, count in zip(records, counts, strict=True):
         _draw(paper, record, count)
     first = records[0]
-    paper.set_title(f"{TITLES[first['kind']]} {first['number']}" if len(records) == 1 else "Documents")
+    with translation.override(_language(first)):
+        paper.set_title(f"{TITLES[first['kind']]} {first['number']}" if len(records) == 1 else "Documents")
     paper.set_author(first["seller"]["name"])
-    paper.set_lang("en")
+    paper.set_lang(_language(first))
     paper.set_creation_date(datetime.combine(date.fromisoformat(first["issued_on"]), datetime.min.time(), UTC))
     return bytes(paper.output())
 
 
+def _language(record: Record) -> str:
+    """The language of a document's texts. Those from before there were languages are English."""
+    return str(record.get("language", "en"))
+
+
 def _draw(paper: Paper, record: Record, pages: int) -> None:
+    with translation.override(_language(record)):
+        _draw_parts(paper, record, pages)
+
+
+def _draw_parts(paper: Paper, record: Record, pages: int) -> None:
     paper.begin(record, f"{TITLES[record['kind']]} {record['number']}", pages)
     _draw_head(paper, record)
     if record["kind"] == "packing_slip":
@@ -199,5 +212,4 @@ def _money(amount: str | Decimal, record: Record) -> str:
 
 
 def _day(text: str) -> str:
-    day = date.fromisoformat(text)
-    return f"{day.day} {day:%b %Y}"
+    return format_date(date.fromisoformat(text))

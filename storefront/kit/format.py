@@ -1,26 +1,35 @@
-"""Money, times and counts for people to read, on the shop's pages and in the admin."""
+"""Money, times and counts for people to read, in the active language: on pages, in mails and in the admin."""
 
 from copy import copy
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
 from zoneinfo import ZoneInfo
 
 from babel import Locale
+from babel.dates import format_skeleton
 from babel.numbers import NumberPattern, format_decimal
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
 
 from storefront.kit.currencies import decimals
 
-LOCALE = "en"
+ENGLISH = "en"
+
+
+def active_locale() -> str:
+    """The active language, as Babel names it."""
+    return (get_language() or ENGLISH).partition("-")[0]
 
 
 def format_money(amount: Decimal | None, currency: str) -> str:
-    """`Decimal("1234.5")` in EUR as `€1,234.50`, in JPY as `¥1,234.5`: with the decimals that the currency has, and
-    with all that the amount has. None is empty."""
+    """`Decimal("1234.5")` in EUR as `€1,234.50`, in German `1.234,50 €`, in JPY as `¥1,234.5`: with the decimals that
+    the currency has, and with all that the amount has. None is empty."""
     if amount is None:
         return ""
-    return _pattern(decimals(currency)).apply(
-        amount, LOCALE, currency=currency, currency_digits=False, decimal_quantization=False
+    locale = active_locale()
+    return _pattern(locale, decimals(currency)).apply(
+        amount, locale, currency=currency, currency_digits=False, decimal_quantization=False
     )
 
 
@@ -29,20 +38,24 @@ def format_time(moment: datetime | None, timezone: str) -> str:
     if moment is None:
         return ""
     local = moment.astimezone(ZoneInfo(timezone))
-    return f"{local.day} {local:%b %Y, %H:%M}"
+    return f"{format_date(local)}, {local:%H:%M}"
 
 
 def format_day(moment: datetime | None, timezone: str) -> str:
     """`21 Nov 2026` in that time zone. None is empty."""
-    if moment is None:
-        return ""
-    local = moment.astimezone(ZoneInfo(timezone))
-    return f"{local.day} {local:%b %Y}"
+    return "" if moment is None else format_date(moment.astimezone(ZoneInfo(timezone)))
+
+
+def format_date(day: date) -> str:
+    """`21 Nov 2026`, in German `21. Nov. 2026`."""
+    locale = active_locale()
+    # English as it is written in Europe, as in `kit/formats/en`.
+    return f"{day.day} {day:%b %Y}" if locale == ENGLISH else format_skeleton("yMMMd", day, locale=locale)
 
 
 def format_count(number: int) -> str:
     """`92331` as `92,331`."""
-    return format_decimal(number, locale=LOCALE)
+    return format_decimal(number, locale=active_locale())
 
 
 def format_bytes(size: int) -> str:
@@ -51,11 +64,12 @@ def format_bytes(size: int) -> str:
     while amount >= 1024 and len(units) > 1:
         amount /= 1024
         units.pop(0)
-    return f"{format_decimal(round(amount, 1), locale=LOCALE)} {units[0]}"
+    unit = _("bytes") if units[0] == "bytes" else units[0]
+    return f"{format_decimal(round(amount, 1), locale=active_locale())} {unit}"
 
 
 @cache
-def _pattern(decimals: int) -> NumberPattern:
-    pattern = copy(Locale.parse(LOCALE).currency_formats["standard"])
+def _pattern(locale: str, decimals: int) -> NumberPattern:
+    pattern = copy(Locale.parse(locale).currency_formats["standard"])
     pattern.frac_prec = decimals, decimals
     return pattern

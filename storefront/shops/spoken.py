@@ -29,6 +29,12 @@ def speaking(shop: Shop, code: str) -> Iterator[str]:
         _spoken.reset(before)
 
 
+def spoken_language(shop: Shop) -> str:
+    """The code of the shop's language that is spoken; empty outside of a block."""
+    language = _spoken.get()
+    return language if language in shop.languages else ""
+
+
 def path_of_language(shop: Shop, code: str | None = None) -> str:
     """The part of the path below which the shop's pages in this language are, such as `/de`; empty for its main one.
     Without `code`, for the language that is spoken."""
