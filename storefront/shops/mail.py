@@ -68,7 +68,7 @@ def message(
     return mail
 
 
-def in_language(language: str) -> dict[str, str]:
+def in_language(language: str) -> dict[str, Any]:
     """The keyword with which a task of a mail is enqueued in a language."""
     return {"language": language} if language else {}
 

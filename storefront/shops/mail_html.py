@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
-from storefront.shops.languages import OTHER, RIGHT_TO_LEFT
+from storefront.shops.languages import OTHER, direction
 from storefront.shops.models import Shop
 from storefront.shops.places import ADMIN, SECURE, SHOP, base_of, hosts_are_separate, origin_of, spoken_base
 from storefront.shops.spoken import spoken_language
@@ -52,7 +52,7 @@ def html_of(
             "home": spoken_base(SHOP, shop) if shop else "",
             "blocks": blocks,
             "language": "en" if language == OTHER else language,
-            "is_right_to_left": language in RIGHT_TO_LEFT,
+            "is_right_to_left": direction(language) == "rtl",
         },
     )
 

@@ -13,7 +13,7 @@ from django.utils.translation.trans_real import parse_accept_lang_header
 from django.views.decorators.http import require_safe
 
 from storefront.kit.api.http import SeeOther
-from storefront.shops.languages import OTHER, RIGHT_TO_LEFT, TEXTS, language_of_texts, native_name
+from storefront.shops.languages import OTHER, TEXTS, direction, language_of_texts, native_name
 from storefront.shops.models import Shop
 from storefront.shops.places import local_path, root_of
 from storefront.shops.request import Request
@@ -139,10 +139,6 @@ def own_links(shop: Shop, html: str) -> str:
     if not path_of_language(shop):
         return html
     return _LINK.sub(lambda found: found[1] + own_link(shop, found[2]), html)
-
-
-def direction(code: str) -> str:
-    return "rtl" if code in RIGHT_TO_LEFT else "ltr"
 
 
 @require_safe

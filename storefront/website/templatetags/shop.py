@@ -23,7 +23,7 @@ from storefront.customers.session import customer_of
 from storefront.kit.currencies import decimals
 from storefront.kit.format import format_money
 from storefront.pricing.queries import tax_name
-from storefront.shops.languages import OTHER
+from storefront.shops.languages import OTHER, direction
 from storefront.shops.places import ADMIN, SINGLE
 from storefront.staff import doors
 from storefront.website import pictures, queries, texts, versions
@@ -108,7 +108,7 @@ register.filter("excerpt", texts.excerpt)
 def page_language(context: Context) -> dict[str, str]:
     """The attributes `lang` and `dir` of the page."""
     code = getattr(context.get("request"), "language", "en")
-    return {"code": "en" if code == OTHER else code, "direction": versions.direction(code)}
+    return {"code": "en" if code == OTHER else code, "direction": direction(code)}
 
 
 @register.simple_tag(takes_context=True)
