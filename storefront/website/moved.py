@@ -63,16 +63,21 @@ def _redirect_from(request: Request, path: str) -> str | None:
 
 def _in_language(request: Request) -> str | None:
     """For an address in a further language: where the merchant's redirect from it in the main language leads, in that
-    language. None if the redirect names another language, or goes on from there: both could lead to each other."""
+    language. None if it names a language but no page, or goes on from there: such redirects could lead to each other."""
     language = path_of_language(request.shop)
     target = _redirect_from(request, normal_path(request.path_info)) if language else None
     if target is None:
         return None
-    address = own_link(request.shop, _led_on(request, target))
+    address = _led_on(request, target)
     path = path_in(address)
-    if path is not None and (not path.startswith(f"{language}/") or _redirect_from(request, path)):
+    if path is None:
+        return address
+    if path.startswith(f"{language}/"):
+        return address if present_path(request, path.removeprefix(language)) else None
+    if path[1:].partition("/")[0] in request.shop.further_languages:
         return None
-    return address
+    address = own_link(request.shop, address)
+    return None if _redirect_from(request, path_in(address) or "") else address
 
 
 def _led_on(request: Request, address: str) -> str:
