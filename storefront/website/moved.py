@@ -63,7 +63,7 @@ def _redirect_from(request: Request, path: str) -> str | None:
 
 def _in_language(request: Request) -> str | None:
     """For an address in a further language: where the merchant's redirect from it in the main language leads, in that
-    language. None if it names a language but no page, or goes on from there: such redirects could lead to each other."""
+    language. None if it names a language but no page, or goes on from there: they could lead to each other."""
     language = path_of_language(request.shop)
     target = _redirect_from(request, normal_path(request.path_info)) if language else None
     if target is None:
