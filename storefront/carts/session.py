@@ -6,6 +6,7 @@ from uuid import UUID
 from storefront.carts import actions, merging, queries
 from storefront.carts.models import Cart
 from storefront.customers import session as customers
+from storefront.customers.actions import remember_language
 from storefront.customers.models import Customer
 from storefront.customers.session import customer_of
 from storefront.shops.request import Request
@@ -84,6 +85,7 @@ def sign_in(request: Request, customer: Customer) -> None:
     """
     brought = browser_basket(request)
     customers.start_session(request, customer)
+    remember_language(shop=request.shop, customer_id=customer.pk, language=request.language)
     _forget_basket(request)
     if brought is not None:
         own = actions.open_customer_cart(shop=request.shop, customer=customer, now=request.now)

@@ -38,6 +38,7 @@ from storefront.pricing.models import PickupPlace
 from storefront.pricing.redeeming import uses_of
 from storefront.pricing.shipping import ShippingOption
 from storefront.shops.models import Shop
+from storefront.shops.spoken import spoken_language
 from storefront.webhooks.actions import record_event
 
 # What an order's line has of the cart's line under the same name.
@@ -100,6 +101,7 @@ def save_details(
         "pickup_place": pickup_place,
         "vat_id": vat_id,
         "vat_check": vat_check,
+        "language": spoken_language(shop),
         "updated_at": now,
     }
     checkout, _ = Checkout.objects.update_or_create(
@@ -312,6 +314,7 @@ def _sale(shop: Shop, cart: Cart, checkout: Checkout, quote: Quote, shopper_note
         tax_lines=[tax.record for tax in totals.tax_lines],
         vat_id=checkout.vat_id,
         vat_check=checkout.vat_check,
+        language=spoken_language(shop),
         discount_lines=[
             {"name": line.name, "amount": f"{line.amount:.2f}", "code": line.code or None}
             for line in totals.discount_lines

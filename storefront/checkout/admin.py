@@ -18,6 +18,7 @@ from storefront.pricing.discount_kinds import MONEY_KINDS
 from storefront.pricing.models import Discount, GroupPrice, PickupPlace, ShippingRate, ShippingRateStep
 from storefront.shops.models import Shop
 from storefront.staff.admin import ShopAdmin, ShopForm
+from storefront.staff.admin_forms import FurtherLanguagesField, check_further_languages
 from storefront.staff.admin_parts import column, layout
 
 # Tables with amounts in the shop's currency. Orders, payments and gift cards have a currency of their own.
@@ -31,6 +32,7 @@ class ShopWithPaymentsForm(ShopForm):
         label="Payment methods",
         help_text="Payment methods that shoppers can choose. Without any, shoppers can place only free orders.",
     )
+    further_languages = FurtherLanguagesField()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -43,12 +45,17 @@ class ShopWithPaymentsForm(ShopForm):
             raise forms.ValidationError(problem)
         return currency
 
+    def clean(self) -> Any:
+        cleaned = super().clean()
+        check_further_languages(self)
+        return cleaned
+
 
 @admin.register(Shop)
 class ShopWithPaymentsAdmin(ShopAdmin):
     form = ShopWithPaymentsForm
     fieldsets: Any = layout(
-        "name email sender country timezone language currency",
+        "name email sender country timezone language further_languages currency",
         "Payment: payment_methods manual_payment_instructions gift_card_expiry_days",
         "New orders: tells_of_orders order_emails",
         "Web address: domain base_url",
@@ -64,7 +71,7 @@ class ShopWithPaymentsAdmin(ShopAdmin):
         if "currency" in form.changed_data:
             # Past prices are in the previous currency.
             PastPrice.objects.filter(shop=obj).delete()
-        if "language" in form.changed_data:
+        if {"language", "further_languages"} & set(form.changed_data):
             rewrite_search_texts.enqueue(obj.pk)
 
 

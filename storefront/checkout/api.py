@@ -57,7 +57,10 @@ def create_checkout_link(
     if not any(check.left for check in checks):
         raise NothingAvailable(problems=[each | {"field": each["key"]} for each in problems])
     attribution = body.model_dump(exclude_none=True) if body else {}
-    url = link.issue_checkout_link(shop=request.shop, cart=cart, attribution=attribution, now=request.now)
+    language = attribution.pop("locale", "").partition("-")[0].lower()
+    url = link.issue_checkout_link(
+        shop=request.shop, cart=cart, attribution=attribution, language=language, now=request.now
+    )
     # The members of R-LINK-1.
     answer = {"cart_token": cart_token, "checkout_url": url, "expires_in": link.LIFETIME_SECONDS, "problems": problems}
     return json_response(answer, headers={"Cache-Control": "no-store"})

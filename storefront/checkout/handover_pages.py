@@ -35,7 +35,17 @@ from storefront.customers.limits import LimitReached
 from storefront.customers.session import customer_of
 from storefront.kit.api.http import SeeOther, pop_query_string
 from storefront.shops.handover import Purpose, issue_code, redeem_code, state_digest
-from storefront.shops.places import ARRIVAL, ARRIVALS, SECURE, SHOP, arrival_url, base_of, is_navigation, local_path
+from storefront.shops.places import (
+    ARRIVAL,
+    ARRIVALS,
+    SECURE,
+    SHOP,
+    arrival_url,
+    base_of,
+    is_navigation,
+    local_path,
+    spoken_base,
+)
 from storefront.shops.private_pages import private_page
 from storefront.shops.request import Request
 from storefront.staff import doors
@@ -51,8 +61,8 @@ MAX_ARRIVALS, MAX_STATE_LENGTH = 5, 100
 def arrive(request: Request) -> HttpResponse:
     """Start a handover from the other place, or finish it if there is a `code`.
 
-    `next` is the path of this shop at this place to redirect to in the end. On the shop's pages, `back` is a path at
-    the secure place instead.
+    `next` is the path of this shop at this place to redirect to in the end, below its language. On the shop's pages,
+    `back` is a path at the secure place instead, with its language.
     """
     parameters = _take_parameters(request)
     if "code" in parameters:
@@ -91,7 +101,7 @@ def hand_over(request: Request) -> HttpResponse:
         there, purpose = SHOP, Purpose.TO_SHOP
         payload["customer"] = customers.entry_of(customer) if customer else None
     code = issue_code(shop=shop, purpose=purpose, payload=payload, state=state, now=request.now)
-    return SeeOther(f"{base_of(there, shop)}{ARRIVAL}?{urlencode({'code': code})}")
+    return SeeOther(f"{spoken_base(there, shop)}{ARRIVAL}?{urlencode({'code': code})}")
 
 
 @require_GET
@@ -119,7 +129,7 @@ def redirect_to_secure(request: Request, path: str) -> HttpResponse:
     """
     query = pop_query_string(request)
     if path.startswith(("orders/", "account/link")):
-        return SeeOther(f"{base_of(SECURE, request.shop)}/{path}")
+        return SeeOther(f"{spoken_base(SECURE, request.shop)}/{path}")
     return SeeOther(arrival_url(SECURE, request.shop, f"/{path}?{query}" if query else f"/{path}"))
 
 
@@ -145,7 +155,7 @@ def _start_handover(request: Request, *, onward: str) -> HttpResponse:
     waiting = list(request.session.get(ARRIVALS, {}).items())[1 - MAX_ARRIVALS :]
     request.session[ARRIVALS] = dict([*waiting, (state_digest(state), onward)])
     other = SECURE if request.place == SHOP else SHOP
-    return SeeOther(f"{base_of(other, request.shop)}{HAND_OVER}?{urlencode({'state': state})}")
+    return SeeOther(f"{spoken_base(other, request.shop)}{HAND_OVER}?{urlencode({'state': state})}")
 
 
 @sensitive_variables()

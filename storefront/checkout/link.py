@@ -26,6 +26,7 @@ from storefront.kit.signing import is_signed_url, sign_url
 from storefront.orders.models import Order
 from storefront.shops.models import Shop
 from storefront.shops.queries import origin_is_allowed
+from storefront.shops.spoken import path_of_language
 
 PATH = "/cart/resume"
 LIFETIME_SECONDS = 3600
@@ -51,11 +52,14 @@ class OriginNotAllowed(Refusal):
     message = _("Shoppers can only be led back to origins that the shop allows.")
 
 
-def issue_checkout_link(*, shop: Shop, cart: Cart, attribution: Mapping[str, Any], now: datetime) -> str:
+def issue_checkout_link(
+    *, shop: Shop, cart: Cart, attribution: Mapping[str, Any], language: str = "", now: datetime
+) -> str:
     """A URL that copies the cart into the checkout of the shopper who follows it within `LIFETIME_SECONDS` seconds. Its
     parameters have a fixed order (R-LINK-2); `cart` is an id made for this link alone (R-LINK-3).
 
-    `attribution` is what the integration gives, by column of `carts.models.Attributed`. Renews the cart, so that it
+    `attribution` is what the integration gives, by column of `carts.models.Attributed`. The link leads to pages in the
+    shop's `language`, which its signature does not cover. Renews the cart, so that it
     outlives the link (R-LINK-6). Raises OriginNotAllowed.
     """
     _check_origins(shop, attribution)
@@ -63,7 +67,8 @@ def issue_checkout_link(*, shop: Shop, cart: Cart, attribution: Mapping[str, Any
     expires = int(now.timestamp()) + LIFETIME_SECONDS
     ends = datetime.fromtimestamp(expires, UTC)
     link = CheckoutLink.objects.create(shop=shop, cart=cart, created_at=now, expires_at=ends, **attribution)
-    return sign_url(f"{shop.base_url}{PATH}?cart={link.public_id}&expires={expires}")
+    url = sign_url(f"{shop.base_url}{PATH}?cart={link.public_id}&expires={expires}")
+    return shop.base_url + path_of_language(shop, language) + url.removeprefix(shop.base_url)
 
 
 def link_of_cart(shop: Shop, cart: Cart, public_id: str) -> CheckoutLink | None:

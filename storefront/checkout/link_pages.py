@@ -23,7 +23,7 @@ from storefront.checkout.link import LIFETIME_SECONDS, LinkRefused, followed_lin
 from storefront.customers.session import customer_of
 from storefront.kit.api.http import SeeOther, pop_query_string
 from storefront.shops.handover import Purpose, issue_code
-from storefront.shops.places import SECURE, SHOP, base_of, page_address
+from storefront.shops.places import SECURE, SHOP, page_address, spoken_base
 from storefront.shops.private_pages import private_page
 from storefront.shops.request import Request
 from storefront.staff.doors import let_in
@@ -68,7 +68,7 @@ def _secure_url(request: Request, link: CheckoutLink) -> str:
     has_basket = customer_of(request) is None and browser_basket(request) is not None
     payload = {"cart": str(link.cart.public_id), "link": str(link.public_id), "has_basket": has_basket}
     code = issue_code(shop=request.shop, purpose=Purpose.LINK, payload=payload, now=request.now)
-    return f"{base_of(SECURE, request.shop)}{LINK_ARRIVAL}?{urlencode({'code': code})}"
+    return f"{spoken_base(SECURE, request.shop)}{LINK_ARRIVAL}?{urlencode({'code': code})}"
 
 
 def remember_link(request: Request, cart: Cart, link_id: UUID | str) -> None:

@@ -50,6 +50,14 @@ class Checkout(models.Model):
         help_text="Of the last press of pay.",
     )
     order = models.OneToOneField(Order, null=True, on_delete=models.SET_NULL, related_name="checkout")
+    language = models.CharField(
+        max_length=5,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="The shopper's. Empty: the shop's.",
+    )
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
     abandoned_at = models.DateTimeField(

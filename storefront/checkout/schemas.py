@@ -26,6 +26,12 @@ class CheckoutLinkGiven(Schema):
     metadata: Metadata | None = Field(
         None, description="Your own texts by name. Shoppers do not see them.", examples=[{"campaign": "autumn"}]
     )
+    locale: str | None = Field(
+        None,
+        description="The language of the pages that the link leads to, one of the shop's, such as `de` or `de-AT`. "
+        "Without it, and for a language that the shop does not have, they are in its main language.",
+        examples=["de"],
+    )
 
 
 class CheckoutLink(Schema):

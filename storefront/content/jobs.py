@@ -7,6 +7,7 @@ from django_tasks import task
 from storefront.kit.queues import MAILS
 from storefront.shops import mail
 from storefront.shops.models import Shop
+from storefront.shops.spoken import speaking
 
 
 def can_receive(shop: Shop) -> bool:
@@ -21,8 +22,9 @@ def send_message(shop_id: int, name: str, email: str, text: str, tries: int = 0)
     shop = Shop.objects.get(pk=shop_id)
     if not shop.email:
         return
-    body = render_to_string("content/message.txt", {"name": name, "email": email, "text": text, "shop": shop})
-    subject = _("Message from %(name)s") % {"name": name}
-    message = mail.message(shop=shop, to=shop.email, subject=subject, text=body, is_to_staff=True)
+    with speaking(shop, shop.language):
+        body = render_to_string("content/message.txt", {"name": name, "email": email, "text": text, "shop": shop})
+        subject = _("Message from %(name)s") % {"name": name}
+        message = mail.message(shop=shop, to=shop.email, subject=subject, text=body, is_to_staff=True)
     message.reply_to = [email]
     mail.send(message, shop_id, name, email, text, what="message", task=send_message, tries=tries)

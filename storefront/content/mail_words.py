@@ -21,6 +21,7 @@ from storefront.content.models import MailText
 from storefront.kit.names import has_invisible_characters
 from storefront.shops import mail
 from storefront.shops.models import Shop
+from storefront.shops.places import SHOP, spoken_base
 
 # The parts of a mail that a merchant can change.
 PARTS = ("subject", "opening", "closing")
@@ -65,8 +66,8 @@ def write_mail(
     words = words or words_of(shop, kind)
     known = {
         "shop_name": shop.name,
-        "shop_email": shop.email or shop.base_url,
-        "shop_url": shop.base_url,
+        "shop_email": shop.email or spoken_base(SHOP, shop),
+        "shop_url": spoken_base(SHOP, shop),
         **(values or {}),
     }
     in_lines = {name: " ".join(value.splitlines()) for name, value in known.items()}

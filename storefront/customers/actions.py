@@ -16,7 +16,9 @@ from storefront.customers import jobs, queries
 from storefront.customers.links import LinkRefused, Proof, is_valid_proof_for
 from storefront.customers.models import Address, Customer, CustomerGroup
 from storefront.kit.refusals import InvalidFields, NotFound
+from storefront.shops.mail import in_language
 from storefront.shops.models import Shop
+from storefront.shops.spoken import spoken_language
 from storefront.webhooks.actions import record_event
 
 MAX_ADDRESSES = 50
@@ -216,7 +218,7 @@ def request_email_change(*, shop: Shop, customer: Customer, email: str, now: dat
     before = customer.pending_email
     customer.pending_email = None if email == customer.email else email
     if customer.pending_email is not None:
-        jobs.send_email_link.enqueue(shop.pk, customer.pk, email)
+        jobs.send_email_link.enqueue(shop.pk, customer.pk, email, **in_language(spoken_language(shop)))
     if customer.pending_email != before:
         _save(customer, now)
         record_updated(shop=shop, customer=customer, now=now)
@@ -304,7 +306,7 @@ def _set_or_request_email(shop: Shop, customer: Customer, email: str) -> None:
             raise InvalidFields(errors={"email": [TAKEN]})
         customer.pending_email, customer.session_mark = email, uuid4()
         jobs.send_email_link.enqueue(shop.pk, customer.pk, email)
-        jobs.send_notice.enqueue(shop.pk, customer.email, "email_change_asked")
+        jobs.send_notice.enqueue(shop.pk, customer.email, "email_change_asked", **in_language(customer.language))
 
 
 def _find_group(shop: Shop, group_id: int | None) -> CustomerGroup | None:
@@ -390,3 +392,9 @@ def _password_upgrade(shop: Shop, customer: Customer | None) -> Any:
             Customer.objects.filter(shop=shop, pk=customer.pk).update(password=make_password(password))
 
     return store
+
+
+def remember_language(*, shop: Shop, customer_id: int, language: str) -> None:
+    """Remember the language of a customer's visit or order, for mails that no page asks for."""
+    rows = Customer.objects.filter(shop=shop, pk=customer_id)
+    rows.exclude(language=language).update(language=language)

@@ -1,5 +1,7 @@
 """Emails to customers, sent by the worker. Links are created when an email is sent, so the queue contains none."""
 
+from typing import Any
+
 from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
 from django.utils.translation import gettext_lazy
@@ -11,6 +13,7 @@ from storefront.kit import clock
 from storefront.kit.queues import MAILS
 from storefront.shops import mail
 from storefront.shops.models import Shop
+from storefront.shops.spoken import speaking
 
 # Subjects of security notices, which the merchant cannot change.
 SUBJECTS = {
@@ -21,7 +24,7 @@ SUBJECTS = {
 
 
 @task(queue_name=MAILS)
-def send_password_link(shop_id: int, email: str, purpose: str, tries: int = 0) -> None:
+def send_password_link(shop_id: int, email: str, purpose: str, tries: int = 0, language: str = "") -> None:
     """Email a link to somebody who asked for an account (`register`) or a new password (`reset`).
 
     The job is queued whether the shop knows the address or not; only the email shows which.
@@ -37,12 +40,14 @@ def send_password_link(shop_id: int, email: str, purpose: str, tries: int = 0) -
             limits.count_mail_to(email)
         except limits.LimitReached:
             return
-    message = account_mail(shop, email, kind, link=links.password_link(shop=shop, email=email, now=now))
-    mail.send(message, shop_id, email, purpose, what="password_link", task=send_password_link, tries=tries)
+    with speaking(shop, language or (customer.language if customer else "")):
+        message = account_mail(shop, email, kind, link=links.password_link(shop=shop, email=email, now=now))
+    given: Any = {"what": "password_link", "task": send_password_link, "tries": tries, "language": language}
+    mail.send(message, shop_id, email, purpose, **given)
 
 
 @task(queue_name=MAILS)
-def send_email_link(shop_id: int, customer_id: int, email: str, tries: int = 0) -> None:
+def send_email_link(shop_id: int, customer_id: int, email: str, tries: int = 0, language: str = "") -> None:
     """Email a confirmation link to a pending address, or a notice if another customer has that address.
 
     Sends nothing if the address is not pending any more.
@@ -51,19 +56,23 @@ def send_email_link(shop_id: int, customer_id: int, email: str, tries: int = 0) 
     customer = queries.customer_by_id(shop, customer_id)
     if customer is None or customer.pending_email != email:
         return
-    if queries.customer_by_email(shop, email):
-        message = account_mail(shop, email, "taken")
-    else:
-        link = links.email_link(shop=shop, customer=customer, email=email, now=now)
-        message = account_mail(shop, email, "change_email", link=link)
-    mail.send(message, shop_id, customer_id, email, what="email_link", task=send_email_link, tries=tries)
+    with speaking(shop, language or customer.language):
+        if queries.customer_by_email(shop, email):
+            message = account_mail(shop, email, "taken")
+        else:
+            link = links.email_link(shop=shop, customer=customer, email=email, now=now)
+            message = account_mail(shop, email, "change_email", link=link)
+    given: Any = {"what": "email_link", "task": send_email_link, "tries": tries, "language": language}
+    mail.send(message, shop_id, customer_id, email, **given)
 
 
 @task(queue_name=MAILS)
-def send_notice(shop_id: int, email: str, kind: str, tries: int = 0) -> None:
+def send_notice(shop_id: int, email: str, kind: str, tries: int = 0, language: str = "") -> None:
     """Notify a customer of a change to the account, in case somebody else made it."""
     shop = Shop.objects.get(pk=shop_id)
-    mail.send(notice(shop, email, kind), shop_id, email, kind, what=kind, task=send_notice, tries=tries)
+    with speaking(shop, language):
+        message = notice(shop, email, kind)
+    mail.send(message, shop_id, email, kind, what=kind, task=send_notice, tries=tries, language=language)
 
 
 def account_mail(shop: Shop, email: str, kind: str, *, link: str = "", words: Words | None = None) -> EmailMessage:

@@ -21,7 +21,7 @@ from storefront.customers.models import Customer
 from storefront.kit.refusals import Refusal
 from storefront.kit.signing import is_signed_url, sign_url
 from storefront.shops.models import Shop
-from storefront.shops.places import secure_base
+from storefront.shops.places import in_spoken_language, secure_base
 
 PATH = "/account/link"
 LIFETIME_SECONDS = 3600
@@ -99,4 +99,5 @@ def mark_of(customer: Customer | None) -> str:
 
 def _link(shop: Shop, now: datetime, **parameters: str | int) -> str:
     query = urlencode(parameters | {"expires": int(now.timestamp()) + LIFETIME_SECONDS})
-    return sign_url(f"{secure_base(shop)}{PATH}?{query}")
+    base = secure_base(shop)
+    return in_spoken_language(sign_url(f"{base}{PATH}?{query}"), base, shop)

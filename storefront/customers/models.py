@@ -63,6 +63,14 @@ class Customer(models.Model):
     phone = models.CharField(max_length=40, blank=True)
     group = models.ForeignKey(CustomerGroup, null=True, blank=True, on_delete=models.SET_NULL)
     note = models.TextField(blank=True)
+    language = models.CharField(
+        max_length=5,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="Of the last visit or order. Empty: the shop's.",
+    )
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 

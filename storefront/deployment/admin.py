@@ -79,7 +79,17 @@ class DeployedShopAdmin(ShopScopedAdmin):
     search_fields = ["name", "domain"]
     search_help_text = "Search by name, domain or an owner's email address"
     ordering = ["name", "pk"]
-    new_fields = ["name", "domain", "base_url", "owner", "email", "currency", "timezone", "language"]
+    new_fields = [
+        "name",
+        "domain",
+        "base_url",
+        "owner",
+        "email",
+        "currency",
+        "timezone",
+        "language",
+        "further_languages",
+    ]
     fieldsets: Any = layout(
         "address state owners created move_shown figures_shown",
         "Quotas: used " + " ".join(LIMITS.values()),

@@ -17,7 +17,7 @@ from storefront.deployment.usage import MAX_LIMIT
 from storefront.kit.form_fields import FiniteDecimalField
 from storefront.shops import quotas
 from storefront.staff import actions, invitations
-from storefront.staff.admin_forms import ShopScopedForm
+from storefront.staff.admin_forms import FurtherLanguagesField, ShopScopedForm, check_further_languages
 
 GIB = 1024**3
 # Where the title of a use does not fit its limit.
@@ -40,6 +40,8 @@ class NewShopForm(ShopScopedForm):
         label="Time zone",
     )
 
+    further_languages = FurtherLanguagesField()
+
     def clean_owner(self) -> str:
         return self.cleaned_data["owner"].lower()
 
@@ -58,6 +60,7 @@ class NewShopForm(ShopScopedForm):
         if not any(self.has_error(name) for name in names):
             for field, problems in actions.problems_of_new_shop(**{name: cleaned[name] for name in names}).items():
                 self.add_error(field, problems)
+        check_further_languages(self)
         return cleaned
 
 

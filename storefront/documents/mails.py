@@ -12,6 +12,7 @@ from storefront.kit.queues import MAILS
 from storefront.orders.jobs import order_values
 from storefront.orders.sent_mails import send_and_record
 from storefront.shops.places import page_address
+from storefront.shops.spoken import speaking
 
 
 @task(queue_name=MAILS)
@@ -27,19 +28,20 @@ def document_mail(document: Document, words: Words | None = None) -> EmailMessag
     """The mail as plain text. The document is linked, not attached: a shopper may have entered a stranger's address,
     who would receive whatever the shopper typed."""
     order, shop = document.order, document.shop
-    context = {
-        "document": document,
-        "what": document.get_kind_display().lower(),
-        "order": order,
-        "document_url": page_address("checkout:document", order.public_id, document.pk, shop=shop),
-        "url": page_address("checkout:confirmation", order.public_id, shop=shop),
-    }
-    values = {"document_number": document.number, "amount": format_money(document.amount, document.currency)}
-    return write_mail(
-        document.kind,
-        shop=shop,
-        to=order.email,
-        values=order_values(order) | values,
-        context=context,
-        words=words,
-    )
+    with speaking(shop, order.language):
+        context = {
+            "document": document,
+            "what": document.get_kind_display().lower(),
+            "order": order,
+            "document_url": page_address("checkout:document", order.public_id, document.pk, shop=shop),
+            "url": page_address("checkout:confirmation", order.public_id, shop=shop),
+        }
+        values = {"document_number": document.number, "amount": format_money(document.amount, document.currency)}
+        return write_mail(
+            document.kind,
+            shop=shop,
+            to=order.email,
+            values=order_values(order) | values,
+            context=context,
+            words=words,
+        )

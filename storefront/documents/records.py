@@ -2,9 +2,10 @@
 days are in the shop's time zone. Drawing a document reads nothing but its record.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from decimal import Decimal
+from functools import wraps
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -20,7 +21,9 @@ from storefront.orders.templatetags.order_text import address_lines
 from storefront.payments.models import Payment, Refund, RefundLine
 from storefront.payments.providers.registry import PROVIDERS
 from storefront.pricing.taxes import EXPORT, REVERSE_CHARGE, TAXED
+from storefront.shops.languages import language_of_texts
 from storefront.shops.models import Shop
+from storefront.shops.spoken import speaking, spoken_language
 
 Record = dict[str, Any]
 
@@ -46,6 +49,18 @@ NOTES = {
 LETTER = frozenset({"US", "CA", "MX", "PH", "CO", "CL", "VE"})
 
 
+def in_language_of_order(build: Callable[..., Record]) -> Callable[..., Record]:
+    """Builds a record in the language of its `order`."""
+
+    @wraps(build)
+    def built(*, order: Order, **given: Any) -> Record:
+        with speaking(order.shop, order.language):
+            return build(order=order, **given)
+
+    return built
+
+
+@in_language_of_order
 def invoice_record(
     *, order: Order, number: Number, seller: InvoiceSettings, buyer: Sequence[str], replaces: str = "", now: datetime
 ) -> Record:
@@ -73,6 +88,7 @@ def invoice_record(
     }
 
 
+@in_language_of_order
 def credit_note_record(
     *,
     order: Order,
@@ -113,6 +129,7 @@ def credit_note_record(
     }
 
 
+@in_language_of_order
 def packing_slip_record(
     *, order: Order, seller: InvoiceSettings | None, fulfilment: Fulfilment | None = None, now: datetime
 ) -> Record:
@@ -138,6 +155,7 @@ def _frame(order: Order, kind: str, seller: InvoiceSettings | None, now: datetim
     shop = order.shop
     return {
         "kind": kind,
+        "language": language_of_texts(spoken_language(shop)),
         "page": "letter" if shop.country in LETTER else "a4",
         "issued_on": _day(shop, now),
         "order_number": order.number,

@@ -41,7 +41,7 @@ def issue_card(
 
     `currency` is the shop's by default; pass that of an order which was placed before the shop's currency changed.
     Without `expires_at`, the shop's setting applies, counted from the day of sending. `sold_with`: `order_id`,
-    `line_id` and `number` of a card that was sold. Raises InvalidFields.
+    `line_id`, `number` and `language` of a card that was sold. Raises InvalidFields.
     """
     if not ZERO < value <= MAX_AMOUNT:
         raise InvalidFields(errors={"value": ["Enter an amount of more than 0.00."]})

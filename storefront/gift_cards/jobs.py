@@ -16,6 +16,7 @@ from storefront.kit.format import format_money, format_time
 from storefront.kit.queues import MAILS
 from storefront.shops import mail
 from storefront.shops.places import page_address
+from storefront.shops.spoken import speaking
 
 
 def queue_due_cards(*, now: datetime, limit: int) -> int:
@@ -41,15 +42,17 @@ def send_gift_card(shop_id: int, card_id: int, tries: int = 0) -> None:
 def gift_card_mail(card: GiftCard, code: str, words: Words | None = None) -> EmailMessage:
     """The mail to the card's recipient, as plain text."""
     shop = card.shop
-    url, amount = page_address("checkout:gift_card", shop=shop), format_money(card.balance, card.currency)
-    context = {
-        "card": card,
-        "code": codes.for_people(code),
-        "amount": amount,
-        "expires": format_time(card.expires_at, shop.timezone),
-        "url": url,
-    }
-    return write_mail("gift_card", shop=shop, to=card.email, values={"amount": amount}, context=context, words=words)
+    with speaking(shop, card.language):
+        url, amount = page_address("checkout:gift_card", shop=shop), format_money(card.balance, card.currency)
+        context = {
+            "card": card,
+            "code": codes.for_people(code),
+            "amount": amount,
+            "expires": format_time(card.expires_at, shop.timezone),
+            "url": url,
+        }
+        values = {"amount": amount}
+        return write_mail("gift_card", shop=shop, to=card.email, values=values, context=context, words=words)
 
 
 @transaction.atomic

@@ -26,6 +26,14 @@ class GiftCard(models.Model):
         "email address", blank=True, help_text="Where the code is sent. Empty: it is shown once, here."
     )
     message = models.TextField(blank=True, help_text="Printed in the email.")
+    language = models.CharField(
+        max_length=5,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="Of the email. Empty: the shop's.",
+    )
     send_at = models.DateTimeField(null=True, editable=False, help_text="When the mail is due, until it is queued.")
     sent_at = models.DateTimeField(null=True, editable=False, help_text="When the mail with the code was last sent.")
     expires_at = models.DateTimeField(null=True, blank=True, help_text="Leave empty for a card that does not expire.")

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from storefront import audit
 from storefront.catalogue.stock import InsufficientStock, StockUse, put_back_stock, take_stock
+from storefront.customers.actions import remember_language
 from storefront.customers.queries import account_of
 from storefront.kit import metrics
 from storefront.kit.refusals import Refusal
@@ -69,6 +70,8 @@ def create_order(*, shop: Shop, sale: Sale, taken: list[StockUse], payment_metho
         # Read after the counter was locked, for `history.attach_guest_orders`.
         order.customer = account_of(shop, sale.email)
     order.save(force_insert=True)
+    if sale.customer_id is not None and sale.language:
+        remember_language(shop=shop, customer_id=sale.customer_id, language=sale.language)
     lines = OrderLine.objects.bulk_create([_order_line(order, line, taken) for line in sale.lines])
     copy_files(order=order, lines=lines)
     keep_words([(order, lines)])

@@ -12,6 +12,7 @@ from storefront.kit.format import format_count, format_day, format_money, format
 from storefront.orders.mail_pictures import small_picture
 from storefront.orders.models import Download, Fulfilment, Order, OrderLine
 from storefront.orders.templatetags import order_text
+from storefront.shops.languages import CHOICES
 from storefront.shops.models import Shop
 
 BADGES = {
@@ -126,6 +127,7 @@ def people_of(shop: Shop, order: Order) -> dict[str, Any]:
         "ship_to": ship_to,
         "bill_to": [] if bill_to == ship_to else bill_to,
         "vat": vat_of(order, shop),
+        "language": dict(CHOICES)[order.language] if order.language and shop.further_languages else "",
     }
 
 

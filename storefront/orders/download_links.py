@@ -59,7 +59,7 @@ def download_token(download: Download) -> str:
 
 def download_url(download: Download, shop: Shop) -> str:
     """The absolute URL of the link, for mails and the API."""
-    return page_address("checkout:download", download_token(download), shop=shop)
+    return page_address("checkout:download", download_token(download), shop=shop, language=download.order.language)
 
 
 def download_of_token(shop: Shop, token: str) -> Download | None:

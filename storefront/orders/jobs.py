@@ -19,6 +19,7 @@ from storefront.orders.sent_mails import send_and_record
 from storefront.shops import mail
 from storefront.shops.models import Shop, StaffMember
 from storefront.shops.places import page_address
+from storefront.shops.spoken import speaking
 
 
 @task(queue_name=MAILS)
@@ -84,7 +85,8 @@ def merchants_of(shop: Shop) -> list[str]:
 
 def confirmation_mail(order: Order, words: Words | None = None) -> EmailMessage:
     """The confirmation, with payment instructions. In all of these mails, `words` replace the shop's own texts."""
-    return _mail(order, "order_confirmation", words)
+    with speaking(order.shop, order.language):
+        return _mail(order, "order_confirmation", words)
 
 
 def change_mail(
@@ -95,52 +97,56 @@ def change_mail(
     done: Any = order.refunds.filter(pk__in=refunds).prefetch_related("lines__line") if refunds else ()
     parts = [part for refund in done for part in refund.lines.all()]
     delivery = sum((refund.shipping for refund in done), ZERO)
-    values = {"amount": format_money(amount, order.currency)}
-    return _mail(order, f"order_{kind}", words, values, amount=amount, parts=parts, delivery=delivery)
+    with speaking(order.shop, order.language):
+        values = {"amount": format_money(amount, order.currency)}
+        return _mail(order, f"order_{kind}", words, values, amount=amount, parts=parts, delivery=delivery)
 
 
 def merchant_mail(order: Order, to: str, words: Words | None = None) -> EmailMessage:
-    """The email to the shop about a new order."""
+    """The email to the shop about a new order, in the shop's main language."""
     shop = order.shop
     url = page_address("admin:orders_order_change", order.pk, shop=shop)
-    return write_mail(
-        "new_order",
-        shop=shop,
-        to=to,
-        values=_values(order, is_proved=True),
-        context={"order": order, "url": url},
-        words=words,
-        pictures=_pictures(order),
-        is_to_staff=True,
-    )
+    with speaking(shop, shop.language):
+        return write_mail(
+            "new_order",
+            shop=shop,
+            to=to,
+            values=_values(order, is_proved=True),
+            context={"order": order, "url": url},
+            words=words,
+            pictures=_pictures(order),
+            is_to_staff=True,
+        )
 
 
 def fulfilment_mail(fulfilment: Fulfilment, words: Words | None = None) -> EmailMessage:
     """The email about a fulfilment. Only the order's page shows whether the order is complete."""
     order = fulfilment.order
     kind = "order_sent" if order.shipping_address else "order_to_collect" if order.pickup_place else "order_ready"
-    return _mail(order, kind, words, fulfilment=fulfilment)
+    with speaking(order.shop, order.language):
+        return _mail(order, kind, words, fulfilment=fulfilment)
 
 
 def downloads_mail(order: Order, words: Words | None = None) -> EmailMessage:
     """The email with the links to the order's files."""
-    files = [
-        {
-            "name": download.name,
-            "url": download_url(download, order.shop),
-            "size": format_bytes(download.file.size),
-            "max_downloads": download.max_downloads,
-            "expires_at": download.expires_at,
-        }
-        for download in order.downloads.all()
-    ]
-    return _mail(order, "downloads", words, files=files)
+    with speaking(order.shop, order.language):
+        files = [
+            {
+                "name": download.name,
+                "url": download_url(download, order.shop),
+                "size": format_bytes(download.file.size),
+                "max_downloads": download.max_downloads,
+                "expires_at": download.expires_at,
+            }
+            for download in order.downloads.all()
+        ]
+        return _mail(order, "downloads", words, files=files)
 
 
 def _mail(
     order: Order, kind: str, words: Words | None, values: Mapping[str, str] | None = None, **context: Any
 ) -> EmailMessage:
-    """A mail to the order's email address.
+    """A mail to the order's email address, in the language that is spoken.
 
     A shopper may have entered a stranger's address. So the mail contains texts that the shopper typed (`is_proved`)
     only if the order's customer, whose address it is, was signed in.

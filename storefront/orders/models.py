@@ -111,6 +111,14 @@ class Order(Attributed):
     checkout_link = models.UUIDField(
         null=True, editable=False, help_text="Public id of the checkout link that brought items of the order."
     )
+    language = models.CharField(
+        max_length=5,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="In which it was placed: that of its mails and papers. Empty: the shop's.",
+    )
     placed_at = models.DateTimeField()
     updated_at = models.DateTimeField()
     cancelled_at = models.DateTimeField(null=True, blank=True)

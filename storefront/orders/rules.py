@@ -52,7 +52,7 @@ class Sale:
     `checkout_link` is the public id of the link that brought items, and `attribution` the data sent with it
     (`carts.models.Attributed`). `discount_uses` are the counted discounts, and `redemption` is the number under which
     their uses were counted (`pricing.redeeming`). `gift_cards` is what gift cards pay, as in `Order`; so are
-    `tax_lines`, `vat_id` and `vat_check`."""
+    `tax_lines`, `vat_id`, `vat_check` and `language`."""
 
     lines: list[SaleLine]
     email: str
@@ -81,6 +81,7 @@ class Sale:
     gift_cards: list[dict[str, Any]] = field(default_factory=list)
     vat_id: str = ""
     vat_check: dict[str, Any] | None = None
+    language: str = ""
 
     @property
     def amount_due(self) -> Decimal:

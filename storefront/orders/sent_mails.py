@@ -18,6 +18,7 @@ from storefront.orders.models import Order, OrderMail
 from storefront.shops import mail
 from storefront.shops.models import Shop
 from storefront.shops.places import page_address
+from storefront.shops.spoken import speaking
 
 # Mails that a shop's staff can write in an hour, so that a stolen session cannot send spam.
 MAX_PER_HOUR = 100
@@ -111,6 +112,7 @@ def send_message(shop_id: int, mail_id: int, tries: int = 0) -> None:
 
 def message_mail(row: OrderMail) -> EmailMessage:
     order, shop = row.order, row.shop
-    url = page_address("checkout:confirmation", order.public_id, shop=shop)
-    text = render_to_string("orders/message.txt", {"text": row.text, "order": order, "shop": shop, "url": url})
-    return mail.message(shop=shop, to=row.email, subject=row.subject, text=text)
+    with speaking(shop, order.language):
+        url = page_address("checkout:confirmation", order.public_id, shop=shop)
+        text = render_to_string("orders/message.txt", {"text": row.text, "order": order, "shop": shop, "url": url})
+        return mail.message(shop=shop, to=row.email, subject=row.subject, text=text)

@@ -160,6 +160,7 @@ def identify_account(*, shop: Shop, name: str) -> str:
 def charge_of(shop: Shop, payment: Payment, *, given: Mapping[str, Any] | None = None) -> Charge:
     """The payment in the form in which providers get it."""
     draft = payment.draft
+    language = draft.sale.get("language", "") if draft else ""
     return Charge(
         shop_id=shop.pk,
         key=payment.key,
@@ -168,7 +169,7 @@ def charge_of(shop: Shop, payment: Payment, *, given: Mapping[str, Any] | None =
         settings=settings_of(shop, payment.gateway),
         reference=payment.reference,
         refunded=payment.refunded,
-        return_url=page_address("checkout:payment_return", payment.public_id, shop=shop),
+        return_url=page_address("checkout:payment_return", payment.public_id, shop=shop, language=language),
         description=shop.name,
         email=draft.email if draft else "",
         is_held=payment.is_held,

@@ -1,14 +1,15 @@
 """The language of a page: the main one of its shop at `/...`, each further one at `/de/...` and the like."""
 
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponsePermanentRedirect
 from django.urls import get_script_prefix, set_script_prefix
-from django.utils import translation
+from django.utils.cache import patch_vary_headers
 
 from storefront.kit.middleware import Middleware
 from storefront.server.origins import OPEN
-from storefront.shops.languages import language_of_texts
+from storefront.shops.languages import OTHER
 from storefront.shops.places import ADMIN
 from storefront.shops.request import Request
+from storefront.shops.spoken import speaking
 
 
 class PageLanguage(Middleware):
@@ -19,17 +20,34 @@ class PageLanguage(Middleware):
         request.language = "en"
         if request.place == ADMIN or request.path_info.startswith((*OPEN, "/admin")) or not request.shop:
             return self.get_response(request)
-        code, slash, rest = request.path_info[1:].partition("/")
         before = get_script_prefix()
-        request.language = request.shop.language
-        if slash and code in request.shop.further_languages:
-            request.language = code
+        code, slash, rest = request.path_info[1:].partition("/")
+        is_further = code in request.shop.further_languages
+        if is_further and not slash:
+            return _home_of(before, code)
+        if is_further:
             prefix = f"{before}{code}/"
             request.path_info = request.META["PATH_INFO"] = f"/{rest}"
             request.META["SCRIPT_NAME"] = prefix[:-1]
             set_script_prefix(prefix)
         try:
-            with translation.override(language_of_texts(request.language)):
-                return self.get_response(request)
+            with speaking(request.shop, code if is_further else "") as request.language:
+                return _named(request, self.get_response(request))
         finally:
             set_script_prefix(before)
+
+
+def _home_of(prefix: str, code: str) -> HttpResponse:
+    """A redirect from `/de` to `/de/`, which browsers do not keep: the shop can give up the language."""
+    return HttpResponsePermanentRedirect(f"{prefix}{code}/", headers={"Cache-Control": "no-cache"})
+
+
+def _named(request: Request, response: HttpResponse) -> HttpResponse:
+    """The page, with its language in a header. If it can have an offer of another one, it varies by what that depends
+    on."""
+    if response.get("Content-Type", "").startswith("text/html"):
+        if request.language != OTHER:
+            response.headers.setdefault("Content-Language", request.language)
+        if request.shop.further_languages:
+            patch_vary_headers(response, ("Accept-Language", "Cookie"))
+    return response

@@ -4,6 +4,9 @@ For each there is a name and a Snowball stemmer, which the search uses. The serv
 checkout, exist in the languages of TEXTS (`storefront/locale/`); in the others they are in English.
 """
 
+from collections.abc import Sequence
+from functools import cache
+
 _LANGUAGES: dict[str, tuple[str, str | None]] = {
     "ar": ("Arabic", "arabic"),
     "ca": ("Catalan", "catalan"),
@@ -48,6 +51,36 @@ CHOICES = [
 TEXTS = ("en", "de", "fr", "es", "it", "nl", "pl", "ar", "he")
 # Languages that are written from right to left.
 RIGHT_TO_LEFT = ("ar", "fa", "he")
+# Languages that a shop can have besides its main one, and how many of them at most.
+FURTHER_CHOICES = [(code, name) for code, name in CHOICES if code != OTHER]
+MAX_FURTHER = 20
+
+
+@cache
+def native_name(code: str) -> str:
+    """What speakers of the language call it, such as `Deutsch`; empty for a language without a code."""
+    # Importing it takes a while, which commands save.
+    from babel import Locale
+
+    name = "" if code == OTHER else Locale.parse(code).display_name or ""
+    return name[:1].upper() + name[1:]
+
+
+def problem_of_further(main: str, further: Sequence[str]) -> str:
+    """Why a shop with this main language cannot have these further ones, as a sentence; empty if it can."""
+    names = dict(FURTHER_CHOICES)
+    if unknown := [code for code in further if code not in names]:
+        return f"Unknown: {', '.join(unknown)}. Expected codes such as de or fr."
+    if main in further:
+        return f"{names[main]} is the main language already."
+    if len(set(further)) < len(further):
+        return "Name each language once."
+    return f"At most {MAX_FURTHER} further languages." if len(further) > MAX_FURTHER else ""
+
+
+def direction(code: str) -> str:
+    """The direction in which the language is written, as in HTML's attribute `dir`."""
+    return "rtl" if code in RIGHT_TO_LEFT else "ltr"
 
 
 def language_of_texts(code: str) -> str:

@@ -68,24 +68,33 @@ def message(
     return mail
 
 
-def send(mail: EmailMessage, *arguments: Any, what: str, task: Task, tries: int) -> bool | None:
-    """Send the mail. If that fails, the `task` is enqueued for the time of the next try, with its `arguments` and the
-    number of tries. Returns False if the mail was not sent, None if it waits for the shop's quota.
+def in_language(language: str) -> dict[str, Any]:
+    """The keyword with which a task of a mail is enqueued in a language."""
+    return {"language": language} if language else {}
+
+
+def send(mail: EmailMessage, *arguments: Any, what: str, task: Task, tries: int, language: str = "") -> bool | None:
+    """Send the mail. If that fails, the `task` is enqueued for the time of the next try, with its `arguments`, the
+    number of tries and, if there is one, the `language`. Returns False if the mail was not sent, None if it waits for
+    the shop's quota.
 
     A mail beyond the shop's quota waits for the next hour, as if it had not been tried."""
     now, shop_id = clock.now(), getattr(mail, "shop_id", None)
+    more = in_language(language)
     try:
         if shop_id is not None:
             quotas.use("mails", shop_id=shop_id, now=now)
         mail.send()
     except quotas.QuotaReached:
         log.warning("mail_quota_reached", mail=what, shop=shop_id)
-        task.using(run_after=quotas.window_of("mails", now) + quotas.WINDOWS["mails"]).enqueue(*arguments, tries)
+        task.using(run_after=quotas.window_of("mails", now) + quotas.WINDOWS["mails"]).enqueue(
+            *arguments, tries, **more
+        )
         return None
     except (OSError, SMTPException) as error:
         # Only the type of the error, since its text can contain the receiver's address.
         log.warning("mail_failed", mail=what, tries=tries + 1, error=type(error).__name__)
         if tries < len(WAITS):
-            task.using(run_after=clock.now() + WAITS[tries]).enqueue(*arguments, tries + 1)
+            task.using(run_after=clock.now() + WAITS[tries]).enqueue(*arguments, tries + 1, **more)
         return False
     return True

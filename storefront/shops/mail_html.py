@@ -13,8 +13,10 @@ from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
+from storefront.shops.languages import OTHER, direction
 from storefront.shops.models import Shop
-from storefront.shops.places import ADMIN, SECURE, SHOP, base_of, hosts_are_separate, origin_of
+from storefront.shops.places import ADMIN, SECURE, SHOP, base_of, hosts_are_separate, origin_of, spoken_base
+from storefront.shops.spoken import spoken_language
 
 _URL = re.compile(r"https?://[^\s<>\"]+")
 _QUANTITY = re.compile(r"\d+ x (.+)")
@@ -42,8 +44,16 @@ def html_of(
         return mark_safe("".join([*parts, format_html("{}", line[end:])]))  # noqa: S308, escaped piece by piece
 
     blocks = [_block(lines, pictures or {}, linked) for lines in _paragraphs(text)]
+    language = (spoken_language(shop) if shop else "") or "en"
     return render_to_string(
-        "shops/mail/frame.html", {"name": name, "home": shop.base_url if shop else "", "blocks": blocks}
+        "shops/mail/frame.html",
+        {
+            "name": name,
+            "home": spoken_base(SHOP, shop) if shop else "",
+            "blocks": blocks,
+            "language": "en" if language == OTHER else language,
+            "is_right_to_left": direction(language) == "rtl",
+        },
     )
 
 

@@ -19,6 +19,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from storefront.shops.models import Shop
 from storefront.shops.request import Request
+from storefront.shops.spoken import path_of_language
 
 SINGLE, ADMIN, SECURE, SHOP = "single", "admin", "secure", "shop"
 # First path segments that the secure host uses itself, so a shop's domain cannot be one of them.
@@ -75,11 +76,23 @@ def origin_of(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}".lower()
 
 
-def page_address(name: str, *args: Any, shop: Shop, **query: str) -> str:
+def spoken_base(place: str, shop: Shop, language: str | None = None) -> str:
+    """The base URL of the shop's pages at this place in a language: by default the one that is spoken
+    (`shops/spoken.py`)."""
+    return base_of(place, shop) + ("" if place == ADMIN else path_of_language(shop, language))
+
+
+def in_spoken_language(url: str, base: str, shop: Shop) -> str:
+    """The URL of a page below this base URL, in the language that is spoken. A signature of the URL is of the one
+    without a language, so that its page can be opened in each."""
+    return base + path_of_language(shop) + url.removeprefix(base)
+
+
+def page_address(name: str, *args: Any, shop: Shop, language: str | None = None, **query: str) -> str:
     """The absolute URL of a page, for mails and the admin. It is built from settings, not from a request, so that a
-    forged `Host` cannot get into a mail."""
+    forged `Host` cannot get into a mail. The page is in the language that is spoken, unless `language` is given."""
     place = _place_of_page(name)
-    return base_of(place, shop) + _path(place, name, args) + (f"?{urlencode(query)}" if query else "")
+    return spoken_base(place, shop, language) + _path(place, name, args) + (f"?{urlencode(query)}" if query else "")
 
 
 def page_url(request: HttpRequest, name: str, *args: Any, plain: bool = False) -> str:
@@ -94,21 +107,32 @@ def page_url(request: HttpRequest, name: str, *args: Any, plain: bool = False) -
         # An error page without a shop.
         return "/"
     path, is_between = _path(there, name, args), {here, there} == {SHOP, SECURE}
-    return arrival_url(there, shop, path) if is_between and not plain else base_of(there, shop) + path
+    return arrival_url(there, shop, path) if is_between and not plain else spoken_base(there, shop) + path
 
 
 def arrival_url(place: str, shop: Shop, path: str) -> str:
-    """The URL that leads to this path at the shop's other place and takes the visitor's basket along."""
-    return f"{base_of(place, shop)}{ARRIVAL}?{urlencode({'next': path}, safe='/')}"
+    """The URL that leads to this path at the shop's other place and takes the visitor's basket along. The page is in
+    the language that the path begins with, by default in the one that is spoken."""
+    code, slash, rest = path[1:].partition("/")
+    base = spoken_base(place, shop)
+    if slash and code in shop.further_languages:
+        base, path = spoken_base(place, shop, code), f"/{rest}"
+    return f"{base}{ARRIVAL}?{urlencode({'next': path}, safe='/')}"
 
 
 def url_via_shop(request: Request, path: str) -> str:
     """The URL for a redirect from one secure page to another by way of the shop's pages, which thereby learn who is
     signed in. Elsewhere the path itself."""
-    own = get_script_prefix()[:-1]
-    if request.place != SECURE or not path.startswith(f"{own}/"):
+    own = root_of(request.shop)
+    if request.place != SECURE or not path.startswith(own):
         return path
-    return f"{base_of(SHOP, request.shop)}{ARRIVAL}?{urlencode({'back': path.removeprefix(own)}, safe='/')}"
+    return f"{spoken_base(SHOP, request.shop)}{ARRIVAL}?{urlencode({'back': '/' + path.removeprefix(own)}, safe='/')}"
+
+
+def root_of(shop: Shop) -> str:
+    """The path below which all pages of the shop are at the current request's place, in each language; with a slash at
+    its end."""
+    return get_script_prefix().removesuffix(f"{path_of_language(shop)}/".removeprefix("/"))
 
 
 def local_path(text: str | None) -> str | None:

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
@@ -29,6 +30,7 @@ def create_shop(
     currency: str = "EUR",
     timezone: str = "Europe/Berlin",
     language: str = "en",
+    further_languages: Sequence[str] = (),
     email: str | None = None,
     payment_methods: tuple[str, ...] = ("manual",),
     is_demo: bool = False,
@@ -39,7 +41,10 @@ def create_shop(
     """
     domain, base_url, currency = domain.strip().lower(), base_url.strip().rstrip("/"), currency.strip().upper()
     given: dict[str, Any] = {"domain": domain, "name": name, "base_url": base_url, "currency": currency, "email": email}
-    if errors := problems_of_new_shop(**given, timezone=timezone, language=language):
+    errors = problems_of_new_shop(**given, timezone=timezone, language=language)
+    if problem := languages.problem_of_further(language, further_languages):
+        errors["further_languages"] = [problem]
+    if errors:
         raise InvalidFields(errors=errors)
     shop = Shop.objects.create(
         domain=domain,
@@ -48,6 +53,7 @@ def create_shop(
         currency=currency,
         timezone=timezone,
         language=language,
+        further_languages=list(further_languages),
         email=email,
         payment_methods=list(payment_methods),
         is_demo=is_demo,

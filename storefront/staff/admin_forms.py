@@ -17,10 +17,11 @@ from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.db import connection, models
 from django.db.models import Model
 from django.http import QueryDict
-from unfold.widgets import UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminTextInputWidget
 
 from storefront.kit import markup
 from storefront.kit.refusals import InvalidFields
+from storefront.shops.languages import FURTHER_CHOICES, problem_of_further
 from storefront.shops.models import Shop
 from storefront.staff import shown_fields
 
@@ -232,3 +233,25 @@ def possible_id(model: type[Model], text: str) -> Any:
 def has_nul(given: QueryDict) -> bool:
     """Whether a name or a value has a NUL character, which PostgreSQL refuses."""
     return any(NUL in name or any(NUL in value for value in values) for name, values in given.lists())
+
+
+class FurtherLanguagesField(forms.MultipleChoiceField):
+    """A shop's languages besides its main one."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(
+            choices=FURTHER_CHOICES,
+            widget=UnfoldAdminCheckboxSelectMultipleWidget,
+            required=False,
+            label="Further languages",
+            help_text="Besides the main one. Their pages are below /de/ and the like.",
+        )
+
+
+def check_further_languages(form: Any) -> None:
+    """Add an error to the form if a shop cannot have the languages that were chosen."""
+    given = form.cleaned_data
+    if "language" not in given or "further_languages" not in given:
+        return
+    if problem := problem_of_further(given["language"], given["further_languages"]):
+        form.add_error("further_languages", problem)

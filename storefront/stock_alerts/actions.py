@@ -9,7 +9,9 @@ from django.utils.translation import gettext
 from storefront.catalogue.models import Product, Variant
 from storefront.customers.queries import normal_email
 from storefront.kit.refusals import InvalidFields, NotFound
+from storefront.shops.mail import in_language
 from storefront.shops.models import Shop
+from storefront.shops.spoken import spoken_language
 from storefront.stock_alerts import jobs
 from storefront.stock_alerts.models import StockAlert
 
@@ -46,7 +48,7 @@ def ask_for_alert(*, shop: Shop, product_id: int, variant_id: int | None, email:
         raise InvalidFields(errors={"email": [message]})
     # Two concurrent requests create one row.
     of: dict[str, Any] = {"shop": shop, "product": product, "variant_id": variant_id, "email": email}
-    alert, _ = StockAlert.objects.get_or_create(**of, defaults={"created_at": now})
+    alert, _ = StockAlert.objects.get_or_create(**of, defaults={"created_at": now, "language": spoken_language(shop)})
     if alert.confirmed_at is None:
         jobs.send_confirmation.enqueue(shop.pk, alert.pk)
 
@@ -85,7 +87,8 @@ def queue_due_alerts(*, now: datetime, limit: int) -> int:
     for alert in due.order_by("pk")[:limit]:
         with transaction.atomic():
             if StockAlert.objects.filter(shop=alert.shop_id, pk=alert.pk).delete()[0]:
-                jobs.send_alert.enqueue(alert.shop_id, alert.product_id, alert.variant_id, alert.email)
+                given = alert.shop_id, alert.product_id, alert.variant_id, alert.email
+                jobs.send_alert.enqueue(*given, **in_language(alert.language))
                 queued += 1
     return queued
 

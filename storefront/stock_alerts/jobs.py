@@ -11,6 +11,7 @@ from storefront.kit.queues import MAILS
 from storefront.shops import mail
 from storefront.shops.models import Shop
 from storefront.shops.places import page_address
+from storefront.shops.spoken import speaking
 from storefront.staff import doors
 from storefront.stock_alerts.links import confirm_link, stop_link
 from storefront.stock_alerts.models import StockAlert
@@ -27,13 +28,17 @@ def send_confirmation(shop_id: int, alert_id: int, tries: int = 0) -> None:
     )
     if alert is None:
         return
-    link = confirm_link(alert.shop, alert)
-    message = alert_mail("stock_alert_confirmation", alert.shop, alert.product, alert.variant, alert.email, link=link)
+    with speaking(alert.shop, alert.language):
+        link = confirm_link(alert.shop, alert)
+        of = alert.shop, alert.product, alert.variant, alert.email
+        message = alert_mail("stock_alert_confirmation", *of, link=link)
     mail.send(message, shop_id, alert_id, what="stock_alert_confirmation", task=send_confirmation, tries=tries)
 
 
 @task(queue_name=MAILS)
-def send_alert(shop_id: int, product_id: int, variant_id: int | None, email: str, tries: int = 0) -> None:
+def send_alert(
+    shop_id: int, product_id: int, variant_id: int | None, email: str, tries: int = 0, language: str = ""
+) -> None:
     """Mail that a product can be bought again. Sends nothing if the product was deleted or is not public any more.
 
     If the shop was closed meanwhile, the alert is stored again, and waits until the shop opens."""
@@ -44,17 +49,17 @@ def send_alert(shop_id: int, product_id: int, variant_id: int | None, email: str
         return
     if doors.is_closed(product.shop):
         waits = {"shop_id": shop_id, "product_id": product_id, "variant_id": variant_id, "email": email}
-        confirmed = {"confirmed_at": clock.now()}
+        confirmed = {"confirmed_at": clock.now(), "language": language}
         StockAlert.objects.update_or_create(
             **waits, defaults=confirmed, create_defaults=confirmed | {"created_at": clock.now()}
         )
         return
-    link = page_address("website:product", product.slug, shop=product.shop)
-    link += f"?variant={variant.pk}" if variant else ""
-
-    message = alert_mail("stock_alert", product.shop, product, variant, email, link=link)
+    with speaking(product.shop, language):
+        link = page_address("website:product", product.slug, shop=product.shop)
+        link += f"?variant={variant.pk}" if variant else ""
+        message = alert_mail("stock_alert", product.shop, product, variant, email, link=link)
     given = shop_id, product_id, variant_id, email
-    mail.send(message, *given, what="stock_alert", task=send_alert, tries=tries)
+    mail.send(message, *given, what="stock_alert", task=send_alert, tries=tries, language=language)
 
 
 def alert_mail(

@@ -13,7 +13,7 @@ from storefront.customers.queries import normal_email
 from storefront.kit.refusals import Refusal
 from storefront.kit.signing import is_signed_url, sign_url
 from storefront.shops.models import Shop
-from storefront.shops.places import secure_base
+from storefront.shops.places import in_spoken_language, secure_base
 from storefront.stock_alerts.models import StockAlert
 
 CONFIRM, STOP = "/stock-alerts/confirm", "/stock-alerts/stop"
@@ -48,7 +48,8 @@ def email_of_link(*, shop: Shop, query: str) -> str:
 
 
 def _link(shop: Shop, path: str, **parameters: str | int) -> str:
-    return sign_url(f"{secure_base(shop)}{path}?{urlencode(parameters)}")
+    base = secure_base(shop)
+    return in_spoken_language(sign_url(f"{base}{path}?{urlencode(parameters)}"), base, shop)
 
 
 def _checked(shop: Shop, path: str, query: str) -> dict[str, str]:

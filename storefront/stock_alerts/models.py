@@ -14,6 +14,14 @@ class StockAlert(models.Model):
     product = models.ForeignKey(Product, on_delete=models.CASCADE, related_name="stock_alerts")
     variant = models.ForeignKey(Variant, null=True, blank=True, on_delete=models.CASCADE, related_name="stock_alerts")
     email = models.EmailField()
+    language = models.CharField(
+        max_length=5,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="In which it was asked for. Empty: the shop's.",
+    )
     created_at = models.DateTimeField()
     confirmed_at = models.DateTimeField(null=True, help_text="When the owner of the address said that they wait.")
 

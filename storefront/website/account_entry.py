@@ -96,7 +96,7 @@ def _request_link(request: Request, purpose: str) -> HttpResponse:
             _count_link(request, purpose, email)
         except TooManyTries as refusal:
             return _too_many_tries(request, purpose, form, refusal)
-        jobs.send_password_link.enqueue(request.shop.pk, email, purpose)
+        jobs.send_password_link.enqueue(request.shop.pk, email, purpose, language=request.language)
         return SeeOther(reverse("website:mailed"))
     return render(request, f"website/account/{purpose}.html", {"form": form}, status=422 if form.is_bound else 200)
 
@@ -197,7 +197,7 @@ def confirm_email(request: Request) -> HttpResponse:
         return _link_refused(request, LinkRefused())
     customers.start_session(request, customer)
     attach_guest_orders(shop=request.shop, customer=customer, now=request.now)
-    jobs.send_notice.enqueue(request.shop.pk, old_email, "email_changed")
+    jobs.send_notice.enqueue(request.shop.pk, old_email, "email_changed", language=request.language)
     _forget_proof(request)
     messages.success(request, _("Your email address is now %(email)s.") % {"email": customer.email})
     return remember_browser_of(request, SeeOther(url_via_shop(request, reverse("website:account"))), customer)

@@ -161,7 +161,7 @@ def change_password(request: Request, customer: Customer) -> HttpResponse:
             form.add_error("password", (refusal.errors or {})["password"])
             return _details_page(request, customer, password_form=form)
         customers.start_session(request, customer)
-        jobs.send_notice.enqueue(request.shop.pk, customer.email, "password_changed")
+        jobs.send_notice.enqueue(request.shop.pk, customer.email, "password_changed", language=request.language)
         messages.success(request, _("Your password has been changed. Other browsers have been signed out."))
         return SeeOther(url_via_shop(request, reverse("website:account_details")))
     return _details_page(request, customer, password_form=form)

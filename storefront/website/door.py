@@ -6,7 +6,6 @@ from urllib.parse import urlencode
 from django import forms
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import get_script_prefix
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
@@ -16,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from storefront.checkout.forms import CheckoutForm
 from storefront.kit.api.http import SeeOther
 from storefront.kit.middleware import Middleware
-from storefront.shops.places import SECURE, SHOP, arrival_url, local_path, page_url
+from storefront.shops.places import SECURE, SHOP, arrival_url, local_path, page_url, root_of
 from storefront.shops.request import Request
 from storefront.shops.throttle import TooManyTries
 from storefront.staff import doors
@@ -87,7 +86,7 @@ def door(request: Request) -> HttpResponse:
 
 
 def _onward(request: Request, path: str) -> str:
-    if request.place == SECURE and not path.startswith(get_script_prefix()):
+    if request.place == SECURE and not path.startswith(root_of(request.shop)):
         return arrival_url(SHOP, request.shop, path or "/")
     return path or page_url(request, "website:home")
 

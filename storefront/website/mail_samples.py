@@ -34,6 +34,7 @@ from storefront.orders.sent_mails import NoMail
 from storefront.shops import mail, queries
 from storefront.shops.models import Shop, User
 from storefront.shops.places import secure_base
+from storefront.shops.spoken import speaking
 from storefront.stock_alerts.jobs import alert_mail
 
 EMAIL = "ada@example.com"
@@ -111,7 +112,8 @@ Sample = Callable[[Scene, Words], EmailMessage]
 
 def sample_mail(kind: str, *, shop: Shop, words: Words, now: datetime) -> EmailMessage:
     """Build a sample mail of this kind with these texts instead of the shop's own."""
-    return SAMPLES[kind](Scene(shop, now), words)
+    with speaking(shop, shop.language):
+        return SAMPLES[kind](Scene(shop, now), words)
 
 
 def _relate(row: Any, **rows: list[Any]) -> None:

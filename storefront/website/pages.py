@@ -104,7 +104,7 @@ def home(request: Request) -> HttpResponse:
         "categories": [
             (category, pictures.picture(shop, images[category.pk], pictures.CARD)) for category in categories
         ],
-        "canonical": shop.base_url + "/",
+        "canonical": shop.base_url + reverse("website:home"),
     }
     return render(request, "website/home.html", context)
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from typing import Any
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, quoteattr
 
 from django.http import Http404, HttpResponse
 from django.urls import reverse
@@ -11,9 +11,11 @@ from django.views.decorators.http import require_safe
 from storefront.content.queries import published_pages
 from storefront.shops.models import Shop
 from storefront.shops.request import Request
+from storefront.shops.spoken import path_of_language
 from storefront.staff import doors
 from storefront.website import queries, texts
 from storefront.website.details import ProductDetail
+from storefront.website.versions import alternates
 
 # Products per sitemap file, well below the limit of search engines (50,000 URLs).
 URLS_A_PART = 10_000
@@ -38,19 +40,23 @@ PRIVATE = (
 def robots(request: Request) -> HttpResponse:
     if not request.shop or doors.is_closed(request.shop):
         return HttpResponse("User-agent: *\nDisallow: /\n", content_type="text/plain")
-    private = "".join(f"Disallow: {path}\n" for path in PRIVATE)
+    languages = [path_of_language(request.shop, code) for code in request.shop.languages]
+    private = "".join(f"Disallow: {language}{path}\n" for language in languages for path in PRIVATE)
     sitemap = f"Sitemap: {request.shop.base_url}/sitemap.xml\n"
     return HttpResponse(f"User-agent: *\n{private}\n{sitemap}", content_type="text/plain")
 
 
 @require_safe
 def sitemap(request: Request) -> HttpResponse:
-    """The sitemap index. Part 0 contains the categories and the merchant's pages, parts 1 and up the products."""
+    """The sitemap index, with parts for each language. Part 0 contains the categories and the merchant's pages, parts 1
+    and up the products."""
     if not request.shop:
         raise Http404
     parts = -(-queries.sitemap_size(request.shop, request.now) // URLS_A_PART)
+    bases = [request.shop.base_url + path_of_language(request.shop, code) for code in request.shop.languages]
     elements = "".join(
-        f"<sitemap><loc>{escape(request.shop.base_url)}/sitemap-{number}.xml</loc></sitemap>"
+        f"<sitemap><loc>{escape(base)}/sitemap-{number}.xml</loc></sitemap>"
+        for base in bases
         for number in range(parts + 1)
     )
     return _xml("sitemapindex", elements)
@@ -62,7 +68,9 @@ def sitemap_part(request: Request, number: int) -> HttpResponse:
         raise Http404
     base = request.shop.base_url
     if number == 0:
-        entries: list[tuple[str, datetime | None]] = [(f"{base}/", None), (f"{base}/products", None)]
+        entries: list[tuple[str, datetime | None]] = [
+            (base + reverse(page), None) for page in ("website:home", "website:listing")
+        ]
         entries += [
             (base + reverse("website:category", args=[slug]), moment)
             for slug, moment in queries.sitemap_categories(request.shop)
@@ -79,11 +87,17 @@ def sitemap_part(request: Request, number: int) -> HttpResponse:
         if not products:
             raise Http404
         entries = [(base + reverse("website:product", args=[slug]), moment) for slug, moment in products]
-    elements = (
-        f"<url><loc>{escape(url)}</loc>" + (f"<lastmod>{moment:%Y-%m-%d}</lastmod>" if moment else "") + "</url>"
-        for url, moment in entries
+    return _xml("urlset", "".join(_url(request.shop, url, moment) for url, moment in entries))
+
+
+def _url(shop: Shop, url: str, changed: datetime | None) -> str:
+    """A page in the sitemap, with its versions in all of the shop's languages."""
+    links = "".join(
+        f'<xhtml:link rel="alternate" hreflang="{code}" href={quoteattr(each)}/>'
+        for code, each in alternates(shop, url)
     )
-    return _xml("urlset", "".join(elements))
+    moment = f"<lastmod>{changed:%Y-%m-%d}</lastmod>" if changed else ""
+    return f"<url><loc>{escape(url)}</loc>{moment}{links}</url>"
 
 
 def structured_product(shop: Shop, record: dict[str, Any], detail: ProductDetail) -> dict[str, Any]:
@@ -114,8 +128,9 @@ def structured_product(shop: Shop, record: dict[str, Any], detail: ProductDetail
 
 
 def _xml(root: str, elements: str) -> HttpResponse:
+    names = ' xmlns:xhtml="http://www.w3.org/1999/xhtml"' if "<xhtml:" in elements else ""
     body = (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
-        f'<{root} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{elements}</{root}>\n'
+        f'<{root} xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"{names}>{elements}</{root}>\n'
     )
     return HttpResponse(body, content_type="application/xml")

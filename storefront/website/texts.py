@@ -15,6 +15,7 @@ from storefront.kit import markup
 from storefront.kit.html import TAGS, clean
 from storefront.kit.replicas import reading
 from storefront.shops.models import Shop
+from storefront.website.versions import own_links
 
 log = structlog.get_logger(__name__)
 
@@ -35,10 +36,10 @@ def safe_html(shop: Shop, text: str, *, now: datetime) -> SafeString:
     if "<" not in text:
         return _paragraphs(text)
     if len(text) <= SMALL and text.count("<") <= FEW_TAGS:
-        return mark_safe(clean(text))  # noqa: S308, cleaned by nh3
+        return mark_safe(own_links(shop, clean(text)))  # noqa: S308, cleaned by nh3
     if markup.problem(text):
         return _paragraphs(markup.plain_text(text))
-    return mark_safe(_cached_html(shop, text, now))  # noqa: S308, cleaned before it was cached
+    return mark_safe(own_links(shop, _cached_html(shop, text, now)))  # noqa: S308, cleaned before it was cached
 
 
 def excerpt(text: str, length: int = 155) -> str:

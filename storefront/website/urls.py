@@ -14,12 +14,14 @@ from storefront.website import (
     search_engines,
     search_pages,
     stock_alert_pages,
+    versions,
 )
 
 app_name = "website"
 
 # On both hosts.
 looks_page = path("looks/<str:chosen>.css", looks.colours_page, name="colours")
+language_page = path("language/decline", versions.decline_language, name="decline_language")
 # On the shop's own host, where apps' scripts run. Its pages have no field for an email address, a password, a telephone
 # number or free text: what a shopper types is theirs.
 open_pages = [
@@ -31,6 +33,7 @@ open_pages = [
     path("categories/<str:slug>", pages.category, name="category"),
     path("pages/<str:slug>", content_pages.page, name="page"),
     looks_page,
+    language_page,
     path("basket", basket_pages.basket, name="basket"),
     path("basket/add", basket_pages.add, name="basket_add"),
     path("basket/update", basket_pages.update, name="basket_update"),
@@ -44,6 +47,7 @@ open_pages = [
 # On the secure host.
 secure_pages = [
     looks_page,
+    language_page,
     path("door", door.door, name="door"),
     path("contact", content_pages.contact, name="contact"),
     path("basket/texts", basket_pages.texts, name="texts"),

@@ -196,10 +196,11 @@ NEW = {
 
 @pytest.mark.django_db(transaction=True)
 def test_creates_a_shop_and_invites_its_owner(operator, shop):
-    answer = operator.fill(DeployedShop, **NEW)
+    answer = operator.fill(DeployedShop, **NEW, further_languages=["de", "fr"])
     made = Shop.objects.get(domain="corner.example.com")
     assert answer["Location"] == admin_url(row_of(made), "change")
     assert (made.base_url, made.currency, made.timezone) == ("https://corner.example.com", "EUR", "Europe/Vienna")
+    assert made.languages == ["en", "de", "fr"]
     assert Page.objects.filter(shop=made, is_published=False).exists()
     invitation = StaffInvitation.objects.get(shop=made)
     assert (invitation.email, invitation.role) == ("ada@example.com", "owner")
@@ -219,6 +220,7 @@ def test_creates_a_shop_and_invites_its_owner(operator, shop):
         ({"owner": "nobody"}, "owner"),
         ({"name": " "}, "name"),
         ({"timezone": "Mars/Base"}, "timezone"),
+        ({"further_languages": ["en"]}, "further_languages"),
     ],
 )
 def test_a_shop_that_cannot_be_names_the_field_and_creates_nothing(operator, shop, given, field):

@@ -1,8 +1,10 @@
-"""A shop whose pages are in the pseudo-language, with its own texts in the brackets of that language."""
+"""A shop with further languages, and one whose pages are in the pseudo-language, with its own texts in the brackets of
+that language."""
 
 from collections.abc import Callable, Iterator
 
 import pytest
+from django.test import Client
 from django.utils import translation
 
 from storefront.catalogue.models import Brand
@@ -51,16 +53,16 @@ def foreign_shop(db, speaking) -> Shop:
 
 
 @pytest.fixture
-def shopper(foreign_shop) -> Shopper:
+def foreign_shopper(foreign_shop) -> Shopper:
     return Shopper(foreign_shop)
 
 
 @pytest.fixture
-def bare(shopper) -> Callable[..., list[str]]:
+def bare(foreign_shopper) -> Callable[..., list[str]]:
     """`bare("/products")`: the texts of that page that are not in the pseudo-language."""
 
     def read(path: str, status: int = 200, *, fields: dict[str, str] | None = None, **given) -> list[str]:
-        answer = shopper.get(path, **given) if fields is None else shopper.post(path, fields, **given)
+        answer = foreign_shopper.get(path, **given) if fields is None else foreign_shopper.post(path, fields, **given)
         assert answer.status_code == status, answer
         return bare_words(answer.content.decode(), known_words())
 
@@ -70,3 +72,37 @@ def bare(shopper) -> Callable[..., list[str]]:
 def known_words() -> set[str]:
     """Words that are the same in each language, and names of countries, which have translations of their own."""
     return {"EUR", *WORD.findall(" ".join(countries().values()))}
+
+
+@pytest.fixture
+def shop(db) -> Shop:
+    """A shop in English, German and Arabic, and a language in which the service has no texts."""
+    return make_shop(further_languages=["de", "ar", "pt"])
+
+
+@pytest.fixture
+def other_shop(db) -> Shop:
+    """A second shop, in other languages."""
+    return make_shop("other.example.com", name="Elsewhere", language="fr", further_languages=["es"])
+
+
+@pytest.fixture
+def visitor(shop) -> Client:
+    return Client(headers={"host": shop.domain})
+
+
+@pytest.fixture
+def page(visitor):
+    """`page("/de/products")` is the text of that page. Checks its status."""
+
+    def read(path: str, status: int = 200, **headers: str) -> str:
+        answer = visitor.get(path, headers=headers)
+        assert answer.status_code == status, answer.content
+        return answer.content.decode()
+
+    return read
+
+
+@pytest.fixture
+def shopper(shop) -> Shopper:
+    return Shopper(shop)

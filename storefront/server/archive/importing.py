@@ -85,6 +85,7 @@ def import_shop(
                 currency=row["currency"],
                 timezone=row["timezone"],
                 language=row["language"],
+                further_languages=row.get("further_languages", ()),
                 email=row["email"],
                 payment_methods=tuple(row["payment_methods"]),
                 is_demo=row["is_demo"],

@@ -1,4 +1,4 @@
-"""The tag `page_url`: links to pages at any place of the deployment. Every template has it."""
+"""The tag `page_url` and the filter `shop_url`: links to pages at any place. Every template has them."""
 
 from typing import Any
 
@@ -17,3 +17,9 @@ def page_url(context: Context, name: str, *args: Any, shop: Shop | None = None, 
     if shop is not None:
         return places.page_address(name, *args, shop=shop)
     return places.page_url(context.request, name, *args, plain=plain)  # type: ignore[attr-defined]
+
+
+@register.filter
+def shop_url(shop: Shop) -> str:
+    """The address of the shop's pages in the language that is spoken, without a slash at its end."""
+    return places.spoken_base(places.SHOP, shop)

@@ -23,9 +23,10 @@ from storefront.customers.session import customer_of
 from storefront.kit.currencies import decimals
 from storefront.kit.format import format_money
 from storefront.pricing.queries import tax_name
+from storefront.shops.languages import OTHER, direction
 from storefront.shops.places import ADMIN, SINGLE
 from storefront.staff import doors
-from storefront.website import pictures, queries, texts
+from storefront.website import pictures, queries, texts, versions
 from storefront.website.looks import FONT_FILES, colours_of, has_own_colours, logo_url, looks_once
 from storefront.website.pictures import Picture
 from storefront.website.security import scripts_of
@@ -103,6 +104,39 @@ def description(context: Context, text: str) -> SafeString:
 register.filter("excerpt", texts.excerpt)
 
 
+@register.simple_tag(takes_context=True)
+def page_language(context: Context) -> dict[str, str]:
+    """The attributes `lang` and `dir` of the page."""
+    code = getattr(context.get("request"), "language", "en")
+    return {"code": "en" if code == OTHER else code, "direction": direction(code)}
+
+
+@register.simple_tag(takes_context=True)
+def alternates(context: Context) -> list[tuple[str, str]]:
+    """The addresses of an indexed page in all languages, by `hreflang`."""
+    if context.get("noindex"):
+        return []
+    return versions.alternates(context["request"].shop, context["canonical"])
+
+
+@register.inclusion_tag("website/versions.html", takes_context=True)
+def page_versions(context: Context) -> dict[str, Any]:
+    """Links to the page in the shop's other languages, if it has any."""
+    return {"versions": versions.versions_of(context["request"]) if shows_shop(context) else []}
+
+
+@register.inclusion_tag("website/language_offer.html", takes_context=True)
+def language_offer(context: Context) -> dict[str, Any]:
+    """The offer of the page in a language that the browser prefers."""
+    return {"offer": versions.offer_of(context["request"]) if shows_shop(context) else None}
+
+
+@register.simple_tag(takes_context=True)
+def own_link(context: Context, link: str) -> str:
+    """A merchant's link to a page of the shop, in the page's language."""
+    return versions.own_link(context["request"].shop, link)
+
+
 @register.simple_tag
 def json_data(value: Any, kind: str, id: str = "") -> SafeString:
     """A script element with JSON data. It is not executed, and no value can close the element early."""
@@ -137,6 +171,7 @@ def navigation(context: Context) -> dict[str, Any]:
         "links": _links(request, MenuLink.Menu.MAIN),
         "current": context.get("current_category"),
         "path": request.path,
+        "request": request,
     }
 
 

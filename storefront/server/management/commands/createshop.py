@@ -15,7 +15,10 @@ class Command(Base):
         parser.add_argument("--base-url", required=True, help="base URL, such as https://shop.example.com")
         parser.add_argument("--currency", default="EUR", help="ISO 4217 currency code (default: %(default)s)")
         parser.add_argument("--timezone", default="Europe/Berlin", help="time zone name (default: %(default)s)")
-        parser.add_argument("--language", default="en", help="language of the products (default: %(default)s)")
+        parser.add_argument("--language", default="en", help="main language (default: %(default)s)")
+        parser.add_argument(
+            "--further-languages", default="", help="further languages, separated by commas, such as de,fr"
+        )
         parser.add_argument("--email", help="contact email address")
         parser.add_argument(
             "--demo",
@@ -26,7 +29,8 @@ class Command(Base):
             "--closed", action="store_true", help="show visitors a password page until the owner opens the doors"
         )
 
-    def handle(self, *, domain, name, base_url, currency, timezone, language, email, demo, closed, **_options) -> None:
+    def handle(self, *, domain, name, base_url, currency, timezone, language, email, demo, closed, **options) -> None:
+        further_languages = [code.strip() for code in options["further_languages"].split(",") if code.strip()]
         now = clock.now()
         shop = open_shop(
             domain=domain,
@@ -35,12 +39,13 @@ class Command(Base):
             currency=currency,
             timezone=timezone,
             language=language,
+            further_languages=further_languages,
             email=email,
             payment_methods=("demo", "manual") if demo else ("manual",),
             is_demo=demo,
             now=now,
         )
-        fields = ("id", "domain", "name", "base_url", "currency", "timezone", "language", "email")
+        fields = ("id", "domain", "name", "base_url", "currency", "timezone", "language", "further_languages", "email")
         # The password is printed here, once.
         password = {"password": close_doors(shop=shop, now=now)} if closed else {}
         self.write_result({field: getattr(shop, field) for field in fields} | password)

@@ -8,8 +8,10 @@
   const links = [...track.querySelectorAll(".gallery__open")];
   const dialog = document.getElementById("zoom");
 
-  const shownIn = (row) => Math.round(row.scrollLeft / Math.max(row.clientWidth, 1));
-  const scrollTo = (row, number) => row.scrollTo({ left: number * row.clientWidth });
+  const shownIn = (row) => Math.round(Math.abs(row.scrollLeft) / Math.max(row.clientWidth, 1));
+  // From right to left, browsers count to the left of 0.
+  const sign = document.documentElement.dir === "rtl" ? -1 : 1;
+  const scrollTo = (row, number) => row.scrollTo({ left: sign * number * row.clientWidth });
 
   function mark(number) {
     thumbs.forEach((thumb, index) => {
@@ -86,7 +88,7 @@
       event.preventDefault();
       if (!row.children.length) fill();
       dialog.showModal();
-      row.scrollTo({ left: number * row.clientWidth, behavior: "instant" });
+      row.scrollTo({ left: sign * number * row.clientWidth, behavior: "instant" });
       told();
     });
   });

@@ -13,7 +13,8 @@
   const label = button?.textContent;
   // The browser's own decimals are not those of ISO 4217: it has none for RSD.
   const digits = Number(form.dataset.decimals);
-  const money = new Intl.NumberFormat("en", {
+  // As the page writes amounts, which has no other digits in Arabic.
+  const money = new Intl.NumberFormat(`${form.dataset.locale || "en"}-u-nu-latn`, {
     style: "currency",
     currency: form.dataset.currency,
     minimumFractionDigits: digits,
