@@ -139,6 +139,7 @@ class Shop(models.Model):
     manual_payment_instructions = models.TextField(
         blank=True, help_text="Shown after an order paid by invoice or cash: bank account, due date, and so on."
     )
+    translations = models.JSONField(null=True, blank=True, editable=False)
     gift_card_expiry_days = models.PositiveIntegerField(
         "days until gift cards expire",
         default=0,
