@@ -9,12 +9,16 @@ differ by (`Variant.option_values`).
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 ATTRIBUTE, OPTION, VARIANT, PICTURE = "attribute", "option", "variant", "picture"
 # A product's own texts besides its slug.
 TEXTS = ("name", "description", "short_description", "meta_title", "meta_description")
+# And a category's.
+CATEGORY_TEXTS = ("name", "description", "meta_title", "meta_description")
 
 Texts = Mapping[str, str]
+Record = dict[str, Any]
 
 
 def key(kind: str, *texts: str) -> str:
@@ -39,3 +43,60 @@ def of_variant(found: Texts, name: str, values: Mapping[str, str]) -> str:
 def joined(values: Mapping[str, str]) -> str:
     """The usual name of a variant with these values."""
     return " / ".join(value for value in values.values() if value)
+
+
+def in_language(record: Record, found: Texts) -> Record:
+    """A product's record with its texts and those of its parts in one language, where there are any."""
+    if not found:
+        return record
+    shown = record | {name: found.get(name) or record[name] for name in TEXTS if name in record}
+    words = _words(record, found)
+    shown["attributes"] = [_attribute(each, words) for each in record.get("attributes") or ()]
+    shown["media"] = [
+        each | {"alt": each["alt"] and of_part(found, PICTURE, each["alt"])} for each in record.get("media") or ()
+    ]
+    if "variants" in record:
+        shown["variants"] = [_variant(each, words, found) for each in record["variants"]]
+    if "options" in record:
+        shown["options"] = [_option(each, found) for each in record["options"]]
+    return shown
+
+
+# Each attribute's name, and the texts of its values.
+Words = Mapping[str, tuple[str, Mapping[str, str]]]
+
+
+def _words(record: Record, found: Texts) -> Words:
+    """By name, an attribute's text and those of its values. Shoppers choose by them, so two values keep their texts of
+    the main language if they have the same one in this, and so do names."""
+    values: dict[str, dict[str, None]] = {}
+    for each in record.get("attributes") or ():
+        values.setdefault(each["name"], {}).update(dict.fromkeys(each.get("values", ())))
+    for variant in record.get("variants", ()):
+        for name, value in variant["option_values"].items():
+            values.setdefault(name, {})[value] = None
+    names = _distinct({name: of_part(found, ATTRIBUTE, name) for name in values})
+    return {
+        name: (names[name], _distinct({each: of_part(found, ATTRIBUTE, name, each) for each in those}))
+        for name, those in values.items()
+    }
+
+
+def _distinct(texts: Mapping[str, str]) -> Mapping[str, str]:
+    return texts if len(set(texts.values())) == len(texts) else {text: text for text in texts}
+
+
+def _attribute(attribute: Record, words: Words) -> Record:
+    name, values = words[attribute["name"]]
+    return attribute | {"name": name, "values": [values[each] for each in attribute.get("values", ())]}
+
+
+def _variant(variant: Record, words: Words, found: Texts) -> Record:
+    values = variant["option_values"]
+    shown = {words[name][0]: words[name][1][value] for name, value in values.items()}
+    return variant | {"name": of_variant(found, variant["name"], values), "option_values": shown}
+
+
+def _option(option: Record, found: Texts) -> Record:
+    values = [each | {"label": of_part(found, OPTION, option["name"], each["label"])} for each in option["values"]]
+    return option | {"name": of_part(found, OPTION, option["name"]), "values": values}
