@@ -99,8 +99,9 @@ def cart_totals(
     """Totals of the lines, with automatic discounts, and the codes and gift cards of their cart. Without tax `terms`
     there is no tax.
 
-    Discounts have their names in this language. `email` is the address given at the checkout: it decides about uses per customer. `discounts` are those of
-    `cart_discounts`, if the caller has read them. `is_shipping_covered` is as in `rules.totals`.
+    Discounts have their names in this language. `email` is the address given at the checkout: it decides about uses per
+    customer. `discounts` are those of `cart_discounts`, if the caller has read them. `is_shipping_covered` is as in
+    `rules.totals`.
     """
     found = (
         cart_discounts(shop, lines, now, cart=cart, email=email, language=language) if discounts is None else discounts

@@ -31,12 +31,21 @@ def of_part(found: Texts, kind: str, *texts: str) -> str:
     return found.get(key(kind, *texts)) or texts[-1]
 
 
+def of_value(found: Texts, name: str, value: str) -> str:
+    """A value of an attribute. Shoppers choose by values, so two that have the same text in this language keep those of
+    the main one."""
+    text = found.get(key(ATTRIBUTE, name, value)) or value
+    those = key(ATTRIBUTE, name, "")
+    twins = [each for each, other in found.items() if other == text and each.startswith(those)]
+    return text if len(twins) <= 1 else value
+
+
 def of_variant(found: Texts, name: str, values: Mapping[str, str]) -> str:
     """A variant's name. One that consists of its values consists of their translations."""
     if own := found.get(key(VARIANT, name)):
         return own
     if name == joined(values):
-        return joined({axis: of_part(found, ATTRIBUTE, axis, value) for axis, value in values.items() if value})
+        return joined({axis: of_value(found, axis, value) for axis, value in values.items() if value})
     return name
 
 
@@ -67,8 +76,7 @@ Words = Mapping[str, tuple[str, Mapping[str, str]]]
 
 
 def _words(record: Record, found: Texts) -> Words:
-    """By name, an attribute's text and those of its values. Shoppers choose by them, so two values keep their texts of
-    the main language if they have the same one in this, and so do names."""
+    """By name, an attribute's text and those of its values."""
     values: dict[str, dict[str, None]] = {}
     for each in record.get("attributes") or ():
         values.setdefault(each["name"], {}).update(dict.fromkeys(each.get("values", ())))
@@ -77,12 +85,13 @@ def _words(record: Record, found: Texts) -> Words:
             values.setdefault(name, {})[value] = None
     names = _distinct({name: of_part(found, ATTRIBUTE, name) for name in values})
     return {
-        name: (names[name], _distinct({each: of_part(found, ATTRIBUTE, name, each) for each in those}))
+        name: (names[name], _distinct({each: of_value(found, name, each) for each in those}))
         for name, those in values.items()
     }
 
 
 def _distinct(texts: Mapping[str, str]) -> Mapping[str, str]:
+    """The texts if each is of one name or value, else these themselves."""
     return texts if len(set(texts.values())) == len(texts) else {text: text for text in texts}
 
 
