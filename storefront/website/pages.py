@@ -188,7 +188,7 @@ def _is_above(category: dict[str, Any], other: dict[str, Any]) -> bool:
 def _related(request: Request, record: dict[str, Any], category: dict[str, Any] | None) -> list[ProductCard]:
     """Cards of the product's up-sells, and after them of others in its category."""
     shop, now = request.shop, request.now
-    speaking = {"now": now, "language": request.language}
+    speaking: dict[str, Any] = {"now": now, "language": request.language}
     rows = queries.related_records(
         shop, [record["id"]], RelatedProduct.Kind.UP_SELL, count=RELATED_PRODUCTS, **speaking
     )
