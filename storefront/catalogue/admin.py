@@ -15,10 +15,12 @@ from storefront.catalogue.admin_pages.forms import check_picture, check_slug
 from storefront.catalogue.admin_pages.products import ProductAdmin as ProductAdmin
 from storefront.catalogue.admin_pages.variants import VariantAdmin as VariantAdmin
 from storefront.catalogue.models import Brand, Category, ShippingOrigin, TaxClass, Vendor
+from storefront.catalogue.translating import CATEGORY_TEXTS
 from storefront.shops.rights import Right
 from storefront.staff.admin_base import ShopScopedAdmin, count_files
 from storefront.staff.admin_forms import ShopScopedForm
 from storefront.staff.admin_parts import Moves, column, layout, view_and_edit
+from storefront.staff.admin_translations import missing_filter
 
 
 class NamedAdmin(ShopScopedAdmin):
@@ -106,12 +108,13 @@ class CategoryAdmin(ShopScopedAdmin):
     rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     moves = Moves.NOTHING
     list_display = ["in_tree", "slug", "product_count", "sort_order", "is_active"]
-    list_filter = ["is_active"]
+    list_filter = ["is_active", missing_filter(*CATEGORY_TEXTS)]
     list_per_page = 200
     search_fields = ["name", "slug"]
     ordering = ["lft"]
     sortable_by: list[str] = []
     autocomplete_fields = ["parent"]
+    translated = (*CATEGORY_TEXTS, "slug")
     fieldsets: Any = layout(
         "name parent sort_order is_active description image banner",
         "More: slug exclude_from_group_discounts",
@@ -140,9 +143,11 @@ class CategoryAdmin(ShopScopedAdmin):
 
     def save_model(self, request: Any, obj: Category, form: CategoryForm, change: bool) -> None:
         count_files(request, form)
-        names = [name for name in form.changed_data if name in form.cleaned_data]
+        names = [name for name in form.changed_data if name in form.cleaned_data and hasattr(obj, name)]
         fields = {name: getattr(obj, name) for name in names}
         # The form's slug, or the one that `clean` made from the name.
+        if "translations" in form.changed_columns():
+            fields["translations"] = obj.translations
         slug = fields.pop("slug", None) or (obj.slug if "slug" in form.cleaned_data else None)
         if change:
             actions.update_category(shop=request.shop, category=obj, now=request.now, slug=slug, **fields)

@@ -92,6 +92,7 @@ class Category(models.Model):
     exclude_from_group_discounts = models.BooleanField(default=False)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
+    translations = models.JSONField(null=True, blank=True, editable=False)
 
     class Meta:
         verbose_name_plural = "categories"

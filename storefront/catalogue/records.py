@@ -34,7 +34,7 @@ Record = dict[str, Any]
 # Cost prices of variants are not public (R-CAT-6). Suppliers and group prices are in other tables.
 HIDDEN_COLUMNS: dict[type[models.Model], set[str]] = {
     Product: {"shop_id"},
-    Category: {"shop_id"},
+    Category: {"shop_id", "translations"},
     Variant: {"shop_id", "legacy_source_id", "cost_price", "image_id"},
     Option: {"shop_id", "product_id"},
     OptionValue: {"shop_id", "option_id"},

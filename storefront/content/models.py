@@ -46,6 +46,7 @@ class Page(models.Model):
     position = models.PositiveSmallIntegerField(default=0, help_text="Lower numbers come first in the footer.")
     # The page still has its starting text, so it cannot be published.
     is_starting_text = models.BooleanField(default=False, editable=False)
+    translations = models.JSONField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(editable=False)
     updated_at = models.DateTimeField(editable=False)
 
@@ -132,6 +133,7 @@ class Looks(models.Model):
     footer_text = models.TextField(
         blank=True, validators=[MaxLengthValidator(1000)], help_text="A few words at the end of every page."
     )
+    translations = models.JSONField(null=True, blank=True, editable=False)
     updated_at = models.DateTimeField(editable=False)
 
     class Meta:
@@ -153,6 +155,7 @@ class MenuLink(models.Model):
     menu = models.CharField(max_length=6, choices=Menu, default=Menu.MAIN)
     label = models.CharField(max_length=60)
     link = models.CharField(max_length=500, validators=[check_link], help_text="/… or https://…")
+    translations = models.JSONField(null=True, blank=True, editable=False)
     position = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
@@ -171,6 +174,7 @@ class MailText(models.Model):
     subject = models.CharField(max_length=200, null=True, blank=True)
     opening = models.TextField("opening text", null=True, blank=True, validators=[MaxLengthValidator(MAX_TEXT_LENGTH)])
     closing = models.TextField("closing text", null=True, blank=True, validators=[MaxLengthValidator(MAX_TEXT_LENGTH)])
+    translations = models.JSONField(null=True, blank=True, editable=False)
     updated_at = models.DateTimeField(editable=False)
 
     class Meta:

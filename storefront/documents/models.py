@@ -27,6 +27,7 @@ class InvoiceSettings(models.Model):
     registration = block(300, "Company registration, managing directors and the like.")
     bank = block(300, "Bank account: name of the bank, IBAN, BIC.")
     footer = block(1000, "A text below the totals, such as terms or thanks.")
+    translations = models.JSONField(null=True, blank=True, editable=False)
     invoice_prefix = models.CharField(
         max_length=20,
         blank=True,

@@ -4,10 +4,11 @@ A row's column `translations` is an object such as {"de": {"name": "Becher"}}. A
 shown as it was written in the shop's main language.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
 
 Translations = Mapping[str, Mapping[str, str]]
+T = TypeVar("T")
 
 
 def translated(fields: Mapping[str, Any], translations: Translations | None, language: str) -> dict[str, Any]:
@@ -20,3 +21,25 @@ def translated(fields: Mapping[str, Any], translations: Translations | None, lan
 def translated_text(text: str, field: str, translations: Translations | None, language: str) -> str:
     """One field's text in this language; `text` if there is none."""
     return ((translations or {}).get(language) or {}).get(field) or text
+
+
+def spoken(rows: Iterable[T], language: str, *fields: str) -> list[T]:
+    """The rows, which are only shown and not saved, with their texts in this language."""
+    rows = list(rows)
+    for row in rows:
+        texts = (row.translations or {}).get(language) or {} if language else {}  # type: ignore[attr-defined]
+        for name in fields:
+            if texts.get(name):
+                setattr(row, name, texts[name])
+    return rows
+
+
+def merged(
+    translations: Translations | None, texts: Mapping[str, Mapping[str, str]]
+) -> dict[str, dict[str, str]] | None:
+    """The translations with these texts, by language and field, in place of theirs; an empty text removes one. None if
+    none is left."""
+    found = {code: dict(fields) for code, fields in (translations or {}).items()}
+    for code, fields in texts.items():
+        found[code] = {name: text for name, text in (found.get(code, {}) | dict(fields)).items() if text}
+    return {code: fields for code, fields in found.items() if fields} or None

@@ -12,16 +12,21 @@ from django.db import connections, router
 from django.db.models import Q, QuerySet
 from pyroaring import BitMap64
 
-from storefront.catalogue import records, rules
+from storefront.catalogue import records, rules, translating
 from storefront.catalogue.models import Category, Product
 from storefront.catalogue.old_slugs import moved_row
 from storefront.catalogue.records import Record
+from storefront.catalogue.translating import CATEGORY_TEXTS
 from storefront.kit.sql import fetch
+from storefront.kit.translations import translated
 from storefront.listing import page_sql, sql
 from storefront.listing.page import RELEVANCE, Listing
 from storefront.listing.page import ProductFilters as ProductFilters
 from storefront.shops.models import Shop
 from storefront.sync.log import as_utc
+
+# Products whose translations name the values of a list's filters.
+MAX_SPEAKING = 1000
 
 
 def published(now: datetime) -> Q:
@@ -84,25 +89,52 @@ def match_ids(shop: Shop, q: str, *, for_shoppers: bool = False, now: datetime) 
     return BitMap64() if listing is None else listing.match_ids()
 
 
-def first_products(shop: Shop, filters: ProductFilters, *, count: int, now: datetime) -> list[Record]:
+def first_products(
+    shop: Shop, filters: ProductFilters, *, count: int, now: datetime, language: str = ""
+) -> list[Record]:
     """The first `count` products of a list, without counting the others."""
     listing = _listing(shop, filters, now)
-    return [orjson.loads(records.with_media_urls(shop, row[0])) for row in listing.first_rows(count)] if listing else []
+    rows = listing.first_rows(count) if listing else []
+    return in_language(shop, [orjson.loads(records.with_media_urls(shop, row[0])) for row in rows], language)
 
 
-def product_record(shop: Shop, id_or_slug: str, *, now: datetime) -> Record | None:
+def product_record(shop: Shop, id_or_slug: str, *, now: datetime, language: str = "") -> Record | None:
     """A published product by id, else by slug, else by an old slug, with its categories, variants and options."""
     found = product_json(shop, id_or_slug, now=now)
-    return None if found is None else orjson.loads(found.json)
+    return None if found is None else in_language(shop, [orjson.loads(found.json)], language)[0]
 
 
-def product_record_of_page(shop: Shop, slug: str, *, now: datetime) -> Record | None:
+def product_record_of_page(shop: Shop, slug: str, *, now: datetime, language: str = "") -> Record | None:
     """A published product as its page shows it: by the slug, which pages are linked by and which can be another
     product's id, else by an old slug, else by id."""
     statement = partial(sql.product, members=None)
     found = _by_slug(statement, shop, slug, now=now) or _by_old_slug(statement, shop, Product, slug, now=now)
     found = found or _by_id(statement, shop, rules.as_id(slug), now=now)
-    return None if found is None else orjson.loads(found.json)
+    return None if found is None else in_language(shop, [orjson.loads(found.json)], language)[0]
+
+
+def in_language(shop: Shop, rows: list[Record], language: str) -> list[Record]:
+    """Records of products with the texts of this language. Those of their categories take a query, but in the main
+    language."""
+    if language in ("", shop.language):
+        return rows
+    ids = {category["id"] for row in rows for category in row.get("categories", ())}
+    stored = (
+        Category.objects.filter(shop=shop, pk__in=ids).exclude(translations=None) if ids else Category.objects.none()
+    )
+    of_categories = dict(stored.values_list("pk", "translations"))
+    return [_in_language(row, of_categories, language) for row in rows]
+
+
+def _in_language(row: Record, of_categories: dict[int, Any], language: str) -> Record:
+    shown = translating.in_language(row, (row["translations"] or {}).get(language) or {})
+    if "categories" not in row:
+        return shown
+    categories = [
+        each | translated({name: each[name] for name in CATEGORY_TEXTS}, of_categories.get(each["id"]), language)
+        for each in row["categories"]
+    ]
+    return shown | {"categories": categories}
 
 
 @dataclass(frozen=True)
@@ -195,3 +227,17 @@ def _by(statement: str, shop: Shop, key: int | str, *, now: datetime) -> Found |
         return None
     ((text, *dates),) = found
     return Found(records.with_media_urls(shop, text), _next(dates, now))
+
+
+def words_of(shop: Shop, ids: BitMap64, language: str) -> dict[str, str]:
+    """Texts of attributes and their values in this language, by `translating.key`, as products of a list have them. The
+    first MAX_SPEAKING with translations are read; none in the main language."""
+    if language in ("", shop.language):
+        return {}
+    rows = Product.objects.filter(shop=shop, pk__in=ids[: page_sql.MAX_IDS]).exclude(translations=None).order_by("pk")
+    found: dict[str, str] = {}
+    for texts in rows.values_list("translations", flat=True)[:MAX_SPEAKING]:
+        for name, text in ((texts or {}).get(language) or {}).items():
+            if name.startswith(translating.ATTRIBUTE):
+                found.setdefault(name, text)
+    return found

@@ -102,6 +102,7 @@ class ShippingRate(models.Model):
         help_text="Only if all items to send come from here. Baskets with items from several origins need a rate "
         "without it.",
     )
+    translations = models.JSONField(null=True, blank=True, editable=False)
     sort_order = models.IntegerField(default=0)
     is_active = models.BooleanField(default=True)
 
@@ -167,6 +168,7 @@ class PickupPlace(models.Model):
         "ready", max_length=100, blank=True, help_text="Shoppers see it, such as Ready the next working day."
     )
     price = MoneyField(help_text="What collecting costs. 0 if it is free.")
+    translations = models.JSONField(null=True, blank=True, editable=False)
     sort_order = models.IntegerField(default=0)
     is_active = models.BooleanField(default=True)
 

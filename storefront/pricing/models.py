@@ -45,6 +45,7 @@ class Discount(models.Model):
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="discounts")
     name = models.CharField(max_length=100, help_text="Shoppers see it in the basket and on the order.")
+    translations = models.JSONField(null=True, blank=True, editable=False)
     kind = models.CharField(max_length=20, choices=CHOICES, default="percent")
     value = models.DecimalField(
         max_digits=14,
@@ -273,6 +274,7 @@ class TaxRate(models.Model):
         help_text="Charged on the price with the taxes of earlier steps.",
     )
     applies_to_shipping = models.BooleanField("applies to delivery", default=True)
+    translations = models.JSONField(null=True, blank=True, editable=False)
 
     class Meta:
         constraints = [

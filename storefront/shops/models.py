@@ -10,6 +10,7 @@ from django.db.models.functions import Lower
 from storefront.pods import registry
 from storefront.shops import languages
 from storefront.shops.audit_models import AuditEntry as AuditEntry
+from storefront.shops.position_models import WrittenPosition as WrittenPosition
 from storefront.shops.staff_models import Authenticator as Authenticator
 from storefront.shops.staff_models import FactorUse as FactorUse
 from storefront.shops.staff_models import Passkey as Passkey
@@ -139,6 +140,7 @@ class Shop(models.Model):
     manual_payment_instructions = models.TextField(
         blank=True, help_text="Shown after an order paid by invoice or cash: bank account, due date, and so on."
     )
+    translations = models.JSONField(null=True, blank=True, editable=False)
     gift_card_expiry_days = models.PositiveIntegerField(
         "days until gift cards expire",
         default=0,
@@ -387,14 +389,3 @@ class Change(models.Model):
 
     def __str__(self) -> str:
         return f"{self.shop_id}: {self.number}"
-
-
-class WrittenPosition(models.Model):
-    """The position in PostgreSQL's log up to which a replica must have replayed it to show the shop (`positions.py`)."""
-
-    # Not a foreign key, since a change may be announced while its shop is deleted.
-    shop_id = models.BigIntegerField(primary_key=True)
-    position = models.BigIntegerField()
-
-    def __str__(self) -> str:
-        return f"{self.shop_id}: {self.position}"

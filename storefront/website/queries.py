@@ -10,13 +10,16 @@ from django.db.models import OuterRef, QuerySet, Subquery, Sum
 from storefront.carts import rules as cart_rules
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.purchasable import Purchasable, load_purchasables
+from storefront.carts.translated_lines import items_in
 from storefront.catalogue.dated import sale_periods
 from storefront.catalogue.digital_files import without_file
 from storefront.catalogue.models import Category, Option, Product, ProductCategory, RelatedProduct, Variant
 from storefront.catalogue.old_slugs import moved_row
 from storefront.catalogue.records import media_url
 from storefront.catalogue.shown import shown_categories
+from storefront.catalogue.translating import CATEGORY_TEXTS
 from storefront.kit.money import ZERO
+from storefront.kit.translations import spoken
 from storefront.listing.queries import ProductFilters, first_products, published_products
 from storefront.pictures.queries import pictures_of
 from storefront.pricing.queries import GroupTerms
@@ -26,24 +29,27 @@ from storefront.website.offers import VariantRange
 MAIN_CATEGORIES = 10
 
 
-def main_categories(shop: Shop) -> list[Category]:
+def main_categories(shop: Shop, language: str = "") -> list[Category]:
     """The first MAIN_CATEGORIES main categories in the shop's order, for the navigation."""
-    return list(Category.objects.filter(shop=shop, parent=None, is_active=True).order_by("lft")[:MAIN_CATEGORIES])
+    main = Category.objects.filter(shop=shop, parent=None, is_active=True).order_by("lft")
+    return spoken(main[:MAIN_CATEGORIES], language, *CATEGORY_TEXTS)
 
 
-def categories_above(shop: Shop, lft: int, rgt: int) -> list[Category]:
+def categories_above(shop: Shop, lft: int, rgt: int, language: str = "") -> list[Category]:
     """The categories above a shown one with these places in the tree, from the main category down."""
     above = Category.objects.filter(shop=shop, lft__lt=lft, rgt__gt=rgt)
-    return list(above.order_by("lft"))
+    return spoken(above.order_by("lft"), language, *CATEGORY_TEXTS)
 
 
-def subcategories(shop: Shop, category: Category) -> list[Category]:
+def subcategories(shop: Shop, category: Category, language: str = "") -> list[Category]:
     """The active categories directly under a shown one."""
-    return list(Category.objects.filter(shop=shop, is_active=True, parent=category).order_by("lft"))
+    below = Category.objects.filter(shop=shop, is_active=True, parent=category)
+    return spoken(below.order_by("lft"), language, *CATEGORY_TEXTS)
 
 
-def shown_category(shop: Shop, slug: str) -> Category | None:
-    return None if "\0" in slug else shown_categories(shop).filter(slug=slug).first()
+def shown_category(shop: Shop, slug: str, language: str = "") -> Category | None:
+    found = [] if "\0" in slug else shown_categories(shop).filter(slug=slug)[:1]
+    return next(iter(spoken(found, language, *CATEGORY_TEXTS)), None)
 
 
 def moved_category(shop: Shop, slug: str) -> Category | None:
@@ -79,7 +85,7 @@ def category_pictures(shop: Shop, categories: Collection[Category], now: datetim
 
 
 def related_records(
-    shop: Shop, product_ids: Collection[int], kind: str, *, count: int, now: datetime
+    shop: Shop, product_ids: Collection[int], kind: str, *, count: int, now: datetime, language: str = ""
 ) -> list[dict[str, Any]]:
     """The records of at most `count` products that lists show and that are related to these in this way, in order."""
     rows = RelatedProduct.objects.filter(
@@ -91,7 +97,7 @@ def related_records(
     ids = list(dict.fromkeys(rows.values_list("related_product_id", flat=True)[: count * len(product_ids)]))[:count]
     if not ids:
         return []
-    found = first_products(shop, ProductFilters(ids=tuple(ids)), count=count, now=now)
+    found = first_products(shop, ProductFilters(ids=tuple(ids)), count=count, now=now, language=language)
     return sorted(found, key=lambda record: ids.index(record["id"]))
 
 
@@ -157,11 +163,13 @@ def undelivered(shop: Shop, product_ids: Collection[int]) -> dict[int, int | Non
     return {product.pk: 0 for product in without_file(shop, product_ids)}
 
 
-def bundle(shop: Shop, product_id: int, now: datetime) -> tuple[dict[int, int | None], list[dict[str, Any]]]:
+def bundle(
+    shop: Shop, product_id: int, now: datetime, language: str = ""
+) -> tuple[dict[int, int | None], list[dict[str, Any]]]:
     """`bundle_limits` of one bundle, and its items in the form in which a cart line stores them."""
     purchasables = load_purchasables(shop, [(product_id, None)], now)
     found = purchasables[product_id, None]
-    return {product_id: _bundle_limit(found)}, found.bundle_items
+    return {product_id: _bundle_limit(found)}, items_in(shop, found.bundle_items, language)
 
 
 def _bundle_limit(purchasable: Purchasable) -> int | None:

@@ -88,7 +88,7 @@ JSON_REFERENCES: dict[tuple[str, str], dict[str, str]] = {
 }
 # Columns of numbers and JSON of archived tables that have no ids, so that a new column is looked at.
 PLAIN = {
-    "catalogue.Category": ("legacy_source_id",),
+    "catalogue.Category": ("legacy_source_id", "translations"),
     "catalogue.ColumnMapping": ("mapping",),
     "catalogue.ExternalId": ("external_id",),
     "catalogue.ExternalVariantId": ("external_id",),
@@ -96,8 +96,12 @@ PLAIN = {
     "catalogue.StockAdjustment": ("delta",),
     "catalogue.StoredFile": ("size",),
     "catalogue.Variant": ("legacy_source_id", "option_values"),
-    "content.Looks": ("sections",),
+    "content.Looks": ("sections", "translations"),
+    "content.MailText": ("translations",),
+    "content.MenuLink": ("translations",),
+    "content.Page": ("translations",),
     "documents.Document": ("position", "record"),
+    "documents.InvoiceSettings": ("translations",),
     "documents.NumberSeries": ("next_number",),
     "gift_cards.GiftCardEntry": ("cart_id",),
     "orders.Download": ("sent",),
@@ -116,9 +120,12 @@ PLAIN = {
     "orders.OrderLine": ("tax_lines", "custom_fields", "gift_card"),
     "payments.OrderDraft": ("sale", "basket"),
     "pricing.DeliveryZone": ("countries", "regions", "postcodes"),
+    "pricing.Discount": ("translations",),
+    "pricing.PickupPlace": ("translations",),
     "pricing.Redemption": ("cart_id",),
-    "pricing.TaxRate": ("postcodes",),
-    "shops.Shop": ("payment_methods", "order_emails"),
+    "pricing.ShippingRate": ("translations",),
+    "pricing.TaxRate": ("postcodes", "translations"),
+    "shops.Shop": ("payment_methods", "order_emails", "translations"),
 }
 
 # Ways to pay that need no account, and so work in a copy.
