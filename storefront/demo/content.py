@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from storefront.content.models import Page
+from storefront.demo import german
 from storefront.shops.models import Shop
 
 Kind = Page.Kind
@@ -66,6 +67,7 @@ def add_pages(shop: Shop, now: datetime) -> None:
             body=body,
             is_published=True,
             position=position,
+            translations={german.CODE: dict(zip(("title", "body"), german.PAGES[kind], strict=True))},
             created_at=now,
             updated_at=now,
         )

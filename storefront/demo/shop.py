@@ -13,7 +13,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from easy_thumbnails.models import Source, Thumbnail
 
-from storefront.catalogue.actions import update_product
+from storefront.catalogue.actions import update_category, update_product
 from storefront.catalogue.digital_files import store_file
 from storefront.catalogue.media import thumbnails
 from storefront.catalogue.models import (
@@ -25,6 +25,7 @@ from storefront.catalogue.models import (
     StoredFile,
     Variant,
 )
+from storefront.demo import german
 from storefront.demo.content import add_pages
 from storefront.documents.models import InvoiceSettings
 from storefront.kit.money import quantize
@@ -118,14 +119,18 @@ def open_shop(*, base_url: str, now: datetime, report: Callable[[str], None]) ->
             now=now,
         )
         shop.manual_payment_instructions, shop.steps_hidden_at = PAYMENT_WORDS, now
-        shop.save(update_fields=["manual_payment_instructions", "steps_hidden_at"])
+        shop.further_languages = [german.CODE]
+        shop.translations = german.translations(manual_payment_instructions=PAYMENT_WORDS)
+        shop.save(update_fields=["further_languages", "manual_payment_instructions", "steps_hidden_at", "translations"])
         _import(shop, now)
+        _translate_categories(shop, now)
         _attach_pictures(shop)
         _attach_pattern(shop, now)
         _date_preorders_and_sale(shop, now)
         _add_rates_and_discounts(shop, now)
         add_pages(shop, now)
-        InvoiceSettings.objects.create(shop=shop, is_on=True, **SELLER)
+        footer = german.translations(footer=SELLER["footer"])
+        InvoiceSettings.objects.create(shop=shop, is_on=True, translations=footer, **SELLER)
     for name in Media.objects.filter(shop=shop).values_list("file", flat=True):
         # Made now, so that the first visitor does not have to wait for the worker.
         thumbnails.make(name)
@@ -171,6 +176,13 @@ def _import(shop: Shop, now: datetime) -> None:
         raise RuntimeError(f"the demo's own products do not import: {report.problems[0]}")
 
 
+def _translate_categories(shop: Shop, now: datetime) -> None:
+    for category in Category.objects.filter(shop=shop):
+        name, slug = german.CATEGORIES[category.name]
+        texts = {german.CODE: {"name": name, "slug": slug}}
+        update_category(shop=shop, category=category, translations=texts, now=now)
+
+
 def _attach_pictures(shop: Shop) -> None:
     """Save every product's pictures, and set the image of every variant that has one."""
     products = {product.sku: product for product in Product.objects.filter(shop=shop)}
@@ -206,17 +218,23 @@ def _date_preorders_and_sale(shop: Shop, now: datetime) -> None:
 def _add_rates_and_discounts(shop: Shop, now: datetime) -> None:
     _add_delivery(shop)
     load_eu_rates(shop=shop, now=now)
-    Discount.objects.create(shop=shop, name="5% off from €100", value=Decimal(5), minimum_subtotal=Decimal(100))
-    welcome = Discount.objects.create(shop=shop, name="Welcome", value=Decimal(10), needs_code=True)
+    _add_discount(shop, "5% off from €100", value=Decimal(5), minimum_subtotal=Decimal(100))
+    welcome = _add_discount(shop, "Welcome", value=Decimal(10), needs_code=True)
     DiscountCode.objects.create(shop=shop, discount=welcome, code=CODE, created_at=now)
+
+
+def _add_discount(shop: Shop, name: str, **fields: Any) -> Discount:
+    return Discount.objects.create(shop=shop, name=name, translations=german.translations(name=name), **fields)
 
 
 def _add_delivery(shop: Shop) -> None:
     for name, (countries, rates) in DELIVERY.items():
         zone = DeliveryZone.objects.create(shop=shop, name=name, countries=countries)
         for order, rate in enumerate(rates):
-            ShippingRate.objects.create(shop=shop, zone=zone, sort_order=order, **rate)
+            texts = german.translations(name=rate["name"], delivery_time=rate["delivery_time"])
+            ShippingRate.objects.create(shop=shop, zone=zone, sort_order=order, translations=texts, **rate)
     abroad = ShippingRate.objects.get(shop=shop, basis=ShippingRate.Basis.WEIGHT)
     for up_to, price in ABROAD_PRICES.items():
         ShippingRateStep.objects.create(shop=shop, rate=abroad, up_to=up_to, price=price)
-    PickupPlace.objects.create(shop=shop, **HARBOUR)
+    texts = german.translations(**{name: HARBOUR[name] for name in ("name", "hours", "ready")})
+    PickupPlace.objects.create(shop=shop, translations=texts, **HARBOUR)
