@@ -159,7 +159,7 @@ def unsold(
             text = str(VariantRequired.message)
             refusal = VariantRequired(problems=[problem("variant_id", VariantRequired.code, text, allowed=allowed)])
         else:
-            text = f"The product has no variant {variant_id} for sale."
+            text = _("The product has no variant %(id)s for sale.") % {"id": variant_id}
             problems = [problem("variant_id", ProductUnavailable.code, text, allowed=allowed)]
             refusal = ProductUnavailable(text, problems=problems)
         refusals[product_id, variant_id] = refusal
@@ -273,7 +273,7 @@ def current_price(
         is_damaged=line.is_damaged,
     )
     if price > money.MAX_AMOUNT:
-        raise rules.InvalidCustomPrice("The price is too high.", errors={"custom_price": ["Too high."]})
+        raise rules.InvalidCustomPrice(_("The price is too high."), errors={"custom_price": [_("Too high.")]})
     return price
 
 
@@ -294,8 +294,8 @@ def _checked(shop: Shop, wanted: WantedLine, purchasable: Purchasable, now: date
         purchasable, wanted.options, wanted.custom_price, shop.currency, is_damaged=wanted.is_damaged
     )
     fields = rules.custom_fields(wanted.custom_fields)
-    if problem_of_price := money.problem_of(wanted.custom_price or money.ZERO, shop.currency):
-        text = f"The price {problem_of_price}."
+    if money.problem_of(wanted.custom_price or money.ZERO, shop.currency):
+        text = _("The price must be a whole number: %(currency)s has no decimals.") % {"currency": shop.currency}
         raise rules.InvalidCustomPrice(text, errors={"custom_price": [text]})
     gift_card = gift_card_lines.checked(purchasable.product, wanted.gift_card, shop.local_time(now).date())
     key = rules.line_key(
@@ -311,5 +311,7 @@ def _checked(shop: Shop, wanted: WantedLine, purchasable: Purchasable, now: date
 
 
 def _insufficient_stock(name: str, available: int) -> InsufficientStock:
-    left = f"Only {available} more available." if available else "No more are available."
-    return InsufficientStock(f"Not enough stock of {name}. {left}", available=available)
+    message = _("Not enough stock of %(name)s. No more are available.")
+    if available:
+        message = _("Not enough stock of %(name)s. Only %(available)s more available.")
+    return InsufficientStock(message % {"name": name, "available": available}, available=available)

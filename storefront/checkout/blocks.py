@@ -3,9 +3,7 @@ that no order depends on an app."""
 
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpResponse
-from django.utils import translation
 from django.views.decorators.http import require_GET
 
 from storefront.apps.models import Extension
@@ -28,13 +26,12 @@ _MONEY = ("subtotal", "shipping", "tax", "discount", "total")
 @private_page
 def checkout_blocks(request: Request) -> HttpResponse:
     """Blocks for the basket. Apps get its lines and totals, with delivery and tax as far as they are known, and the
-    checkout link that the order will belong to: in English, as in the API."""
+    checkout link that the order will belong to."""
     cart = basket_of(request)
     if cart is None:
         return HttpResponse(status=204)
     checkout = queries.open_checkout(request.shop, cart, owner_of(request))
-    with translation.override(settings.LANGUAGE_CODE):
-        quote = queries.quote(request.shop, cart, checkout, request.now)
+    quote = queries.quote(request.shop, cart, checkout, request.now)
     arrival = last_arrival(request.shop, cart, quote.lines)
     link = arrival.checkout_link if arrival else None
     contents = contents_record(quote.lines, quote.totals)

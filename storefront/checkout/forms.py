@@ -156,6 +156,8 @@ class VatIdForm(CheckoutForm):
     """
 
     vat_id = forms.CharField(
+        # Translators: The VAT ID of a business, in the words of tax law. Germany: "USt-IdNr.". France: "N° de TVA".
+        # Spain: "NIF-IVA". Italy: "Partita IVA". Netherlands: "Btw-nummer". Poland: "NIP".
         label=gettext_lazy("VAT ID"),
         required=False,
         max_length=40,

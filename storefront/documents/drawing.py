@@ -231,6 +231,7 @@ def _tax_name(tax: Record, record: Record) -> str:
     if not tax.get("base"):
         return _("Includes %(tax)s") % given if is_included else given["tax"]
     given["amount"] = _money(tax["base"], record)
+    # Translators: A tax on an invoice with the amount that it is charged on, such as "VAT 19% on €100.00".
     return (_("Includes %(tax)s on %(amount)s") if is_included else _("%(tax)s on %(amount)s")) % given
 
 

@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 
 from django.db import transaction
 from django.db.models import F, Q
+from django.utils.translation import gettext as _
 
 from storefront.kit.refusals import Refusal
 from storefront.pricing.candidates import Shopper, email_digest, redemptions_of, shopper_email
@@ -65,7 +66,7 @@ def _redeem(shop: Shop, ordered: list[DiscountUse], shopper: Shopper, now: datet
             code = DiscountCode.objects.filter(shop=shop, pk=use["code"])
             is_left = code.filter(_HAS_USES_LEFT).update(uses=F("uses") + 1)
         if not is_left or _customer_has_no_use_left(shop, discount.get(), shopper):
-            raise DiscountUsedUp(f"The discount {use['name']} has been used up.")
+            raise DiscountUsedUp(_("The discount %(name)s has been used up.") % {"name": use["name"]})
         Redemption.objects.create(
             shop=shop,
             discount_id=use["discount"],

@@ -5,19 +5,11 @@ from collections.abc import Callable, Iterable
 from typing import IO, Any
 
 import orjson
+from django.utils.translation import gettext as _
 
 from storefront.privacy.kinds import KINDS
 from storefront.privacy.person import Person
 from storefront.privacy.records import paper_name
-
-README = """{shop}
-What this shop has stored about {email}.
-
-Each .json file is a list. Times are in UTC, amounts are in the currency that stands beside them.
-
-{kinds}
-papers/: the invoices and credit notes as PDF
-"""
 
 
 def write_export(person: Person, out: IO[bytes], beat: Callable[[], None] = lambda: None) -> dict[str, int]:
@@ -55,5 +47,13 @@ def _write_papers(archive: zipfile.ZipFile, person: Person, beat: Callable[[], N
 
 
 def _readme(person: Person, counts: dict[str, int]) -> str:
-    lines = [f"{kind.name}.json: {kind.title} ({counts[kind.name]})" for kind in KINDS]
-    return README.format(shop=person.shop.name, email=person.email, kinds="\n".join(lines))
+    lines = [
+        person.shop.name,
+        _("What this shop has stored about %(email)s.") % {"email": person.email},
+        "",
+        _("Each .json file is a list. Times are in UTC, amounts are in the currency that stands beside them."),
+        "",
+        *(f"{kind.name}.json: {kind.title} ({counts[kind.name]})" for kind in KINDS),
+        _("papers/: the invoices and credit notes as PDF"),
+    ]
+    return "\n".join([*lines, ""])

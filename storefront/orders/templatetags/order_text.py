@@ -116,6 +116,7 @@ def tax_label(line: TaxLine | dict[str, str], is_included: bool = False) -> str:
     kept = line.record if isinstance(line, TaxLine) else line
     treatment = kept.get("treatment", taxes.TAXED)
     label = taxes.tax_label(kept["name"], kept["percent"], treatment)
+    # Translators: A tax that is in the total already, such as "Includes VAT 19%". Germany: "Enthält MwSt. 19 %".
     return _("Includes %(tax)s") % {"tax": label} if is_included and treatment == taxes.TAXED else label
 
 

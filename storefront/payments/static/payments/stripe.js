@@ -31,7 +31,7 @@
     return;
   }
 
-  const stripe = window.Stripe(key);
+  const stripe = window.Stripe(key, { locale: document.documentElement.lang });
   const confirmParams = { return_url: returnUrl };
   let elements = null;
   form.hidden = false;
