@@ -72,7 +72,7 @@ def bare_words(html: str, allowed: Iterable[str] = ()) -> list[str]:
 
 def bare_lines(text: str, allowed: Iterable[str] = ()) -> list[str]:
     """The lines of a plain text, such as of a mail, that have words outside of brackets. A text of several lines stands
-    in one pair of brackets. Addresses of pages are no words."""
+    in one pair of brackets. Addresses of pages and ends of codes are no words."""
     return _bare(_outside(text).splitlines(), allowed)
 
 
@@ -82,7 +82,7 @@ def _bare(texts: Iterable[str], allowed: Iterable[str]) -> list[str]:
 
 
 def _without_addresses(text: str) -> str:
-    return re.sub(r"(https?:)?//\S+|\S+@\S+", "", text)
+    return re.sub(r"(https?:)?//\S+|\S+@\S+|…\w+", "", text)
 
 
 def _outside(text: str) -> str:
