@@ -282,8 +282,7 @@ class AllowedOrigin(models.Model):
 
 
 class ApiToken(models.Model):
-    """An API token: one of the shop's own, or one of an installed app. It belongs to the shop; only its digest is
-    stored."""
+    """An API token of the shop: its own, or that of an installed app. Only its digest is stored."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="api_tokens", db_index=False)
     name = models.CharField(max_length=100, help_text="Name of the token, such as what it is used for.")
@@ -391,8 +390,7 @@ class Change(models.Model):
 
 
 class WrittenPosition(models.Model):
-    """With replicas, the position in PostgreSQL's write-ahead log up to which a replica must have replayed it to show
-    the shop (`positions.py`)."""
+    """The position in PostgreSQL's log up to which a replica must have replayed it to show the shop (`positions.py`)."""
 
     # Not a foreign key, since a change may be announced while its shop is deleted.
     shop_id = models.BigIntegerField(primary_key=True)
