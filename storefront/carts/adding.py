@@ -218,7 +218,8 @@ class FillingCart:
         if fits is not None and qty > fits:
             raise _insufficient_stock(checked.purchasable.name, fits)
         if line.qty + qty > rules.MAX_QTY:
-            raise InvalidFields(errors={"qty": [f"A line can have a quantity of at most {rules.MAX_QTY}."]})
+            message = _("A line can have a quantity of at most %(count)s.") % {"count": rules.MAX_QTY}
+            raise InvalidFields(errors={"qty": [message]})
         if qty > rules.affordable_qty(line.price_snapshot, self._subtotal):
             raise rules.TotalTooLarge
         line.qty += qty
