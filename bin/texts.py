@@ -35,17 +35,19 @@ STAFF_FILES = (
     r"/\w*admin\w*\.(py|html)$",
     r"/(\w+_)?models\.py$",
     r"/(\w*api|\w*schemas)\.py$",
-    r"^storefront/(audit|deployment|exports|installations|pods|privacy|product_files|server|staff|sync|webhooks)/",
+    r"^storefront/(audit|deployment|exports|installations|pictures|pods|privacy|product_files|server|staff|sync|webhooks)/",
     r"^storefront/apps/\w+\.py$",
     r"^storefront/catalogue/(?!stock\.py)",
     r"^storefront/checkout/dashboard\.py$",
     r"^storefront/content/(addresses|colours|mail_kinds|mail_words|redirects|starting_texts)\.py$",
     r"^storefront/documents/(issuing|numbering)\.py$",
     r"^storefront/gift_cards/(codes|issuing)\.py$",
-    r"^storefront/orders/(actions|allowing|dashboard|desk_\w+|figures|fulfilling|rules|sent_mails|timeline)\.py$",
-    r"^storefront/payments/(accounts|actions|asking|refunds|providers/stripe_(amounts|calls|client|settings))\.py$",
+    r"^storefront/orders/(actions|allowing|dashboard|desk_\w+|erasing|figures|fulfilling|rules|sent_mails|timeline)\.py$",
+    r"^storefront/payments/(accounts|actions|asking|erasing|line_refunds|refund_ledger|refunds|rules|settling)\.py$",
+    r"^storefront/payments/providers/stripe_(amounts|calls|client|settings)\.py$",
     r"^storefront/pricing/(codes|discount_kinds|eu_rates|postcodes|rate_tables|zones)\.py$",
     r"^storefront/shops/((auth|idempotency|places|rights|scopes)\.py$|templates/shops/mail/)",
+    r"^storefront/kit/(currencies|files/\w+|markup|money|money_field)\.py$",
     r"^storefront/orders/static/",
     r"^storefront/shops/static/",
     r"^storefront/website/(mail_samples\.py|static/website/(mail-)?preview\.js)$",
@@ -63,8 +65,6 @@ _PLURALS = {
 }
 _PLACEHOLDER = re.compile(r"%\(\w+\)s|%%|\{\w+\}")
 _TAG = re.compile(r"<[^<>]+>")
-# Placeholders that a plural form may leave out, such as that for one piece.
-_COUNTS = {"%(count)s", "%(counter)s"}
 
 Key = tuple[str | None, str]
 
@@ -201,8 +201,9 @@ def faults(message: Message) -> Iterator[str]:
         if not form:
             continue
         allowed = set(_PLACEHOLDER.findall(" ".join(message.id if message.pluralizable else (original,))))
-        left_out = allowed - set(_PLACEHOLDER.findall(form)) - (_COUNTS if message.pluralizable else set())
-        if left_out or set(_PLACEHOLDER.findall(form)) - allowed:
+        found = set(_PLACEHOLDER.findall(form))
+        # The form for one piece, or for two, may leave out the number.
+        if found - allowed or len(allowed - found) > message.pluralizable:
             yield f"other placeholders than {original!r}: {form!r}"
         if sorted(_TAG.findall(form)) != sorted(_TAG.findall(original)):
             yield f"other tags than {original!r}: {form!r}"

@@ -19,7 +19,7 @@ LEFT_OUT = re.compile(r"^(make run|.*-m browser .*)\n", re.MULTILINE)
 # Types and layers take longer than all other checks together.
 CHECKS = [
     *("ruff check", "ruff format --check", "storefront makemigrations --check --dry-run"),
-    *(f"python bin/{name}.py" for name in ("sizes", "migrations", "rules", "openapi")),
+    *(f"python bin/{name}.py" for name in ("sizes", "migrations", "rules", "openapi", "texts", "unmarked")),
 ]
 
 

@@ -68,10 +68,10 @@ def test_failures_between_leave_no_gap(shop, monkeypatch):
     class Mail:
         """The last step of an issue fails for some orders."""
 
-        def enqueue(self, document_id: int) -> None:
+        def enqueue(self, shop_id: int, document_id: int) -> None:
             if Document.objects.get(pk=document_id).order_id in failing:
                 raise ValueError("broken")
-            make.enqueue(document_id)
+            make.enqueue(shop_id, document_id)
 
     monkeypatch.setattr(issuing, "send_document_mail", Mail())
     calls = (lambda order=order: issue_documents(shop=shop, order=order, now=NOW) for order in orders)

@@ -25,7 +25,7 @@ _BUTTONS = ("submit", "button", "reset")
 _SILENT = ("script", "style")
 # Stands between the texts of a page.
 _NEXT = "\0"
-WORD = re.compile(r"[^\W\d_]{2,}")
+_WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def shown(text: str) -> str:
@@ -72,17 +72,17 @@ def bare_words(html: str, allowed: Iterable[str] = ()) -> list[str]:
 
 def bare_lines(text: str, allowed: Iterable[str] = ()) -> list[str]:
     """The lines of a plain text, such as of a mail, that have words outside of brackets. A text of several lines stands
-    in one pair of brackets. Addresses of pages are no words."""
+    in one pair of brackets. Addresses of pages and ends of codes are no words."""
     return _bare(_outside(text).splitlines(), allowed)
 
 
 def _bare(texts: Iterable[str], allowed: Iterable[str]) -> list[str]:
     known = set(allowed)
-    return [text.strip() for text in texts if set(WORD.findall(_without_addresses(text))) - known]
+    return [text.strip() for text in texts if set(_WORD.findall(_without_addresses(text))) - known]
 
 
 def _without_addresses(text: str) -> str:
-    return re.sub(r"(https?:)?//\S+|\S+@\S+", "", text)
+    return re.sub(r"(https?:)?//\S+|\S+@\S+|…\w+", "", text)
 
 
 def _outside(text: str) -> str:

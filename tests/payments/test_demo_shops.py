@@ -59,7 +59,7 @@ def test_elsewhere_a_payment_with_it_is_refused_whoever_begins_it(shopper, mug, 
     monkeypatch.setattr(methods, "offered_providers", lambda _shop: [PROVIDERS["demo"]])
     refused = shopper.post("/checkout/payment", fields)
     assert refused.status_code == 422
-    assert asking.MethodUnavailable.message in refused.content.decode()
+    assert str(asking.MethodUnavailable.message) in refused.content.decode()
     assert Payment.objects.get().state == "cancelled"
     assert not Order.objects.exists()
     assert stock(mug) == 10
