@@ -390,7 +390,7 @@ class Change(models.Model):
 
 
 class WrittenPosition(models.Model):
-    """The position in PostgreSQL's log up to which a replica must have replayed it to show the shop (`positions.py`)."""
+    """The position in PostgreSQL's log that a replica must have replayed to show the shop (`positions.py`)."""
 
     # Not a foreign key, since a change may be announced while its shop is deleted.
     shop_id = models.BigIntegerField(primary_key=True)
