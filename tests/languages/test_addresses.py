@@ -66,6 +66,12 @@ def test_names_its_language_and_what_it_varies_by(visitor, shop, other_shop):
     assert (answer["Content-Language"], "Accept-Language" in answer.get("Vary", "")) == ("en", False)
 
 
+@pytest.mark.parametrize("path", ["/admin/", "/admin/login/", "/api/docs", "/api/v1/products"])
+def test_what_is_no_page_of_the_shop_has_no_language(visitor, shop, path):
+    assert visitor.get(path).status_code != 404
+    assert visitor.get(f"/de{path}").status_code == 404
+
+
 @pytest.mark.parametrize("urlconf", ["urls", "urls_shop", "urls_secure"])
 def test_no_page_begins_with_a_language(urlconf):
     codes = {code for code, _ in languages.CHOICES}
