@@ -131,6 +131,7 @@ class German(Shopper):
         return super().post(f"/de{path}", fields, **given)
 
 
+@pytest.mark.rule("R-LINK-26")
 def test_a_checkout_link_leads_to_its_language(shop, api, shopper):
     mug = make_product(shop, "Mug", stock_qty=50)
     token = fill_cart(api, {"product_id": mug.pk})
