@@ -118,7 +118,7 @@ PLAIN = {
     "pricing.DeliveryZone": ("countries", "regions", "postcodes"),
     "pricing.Redemption": ("cart_id",),
     "pricing.TaxRate": ("postcodes",),
-    "shops.Shop": ("payment_methods", "order_emails"),
+    "shops.Shop": ("payment_methods", "order_emails", "further_languages"),
 }
 
 # Ways to pay that need no account, and so work in a copy.
