@@ -59,7 +59,7 @@ def issue_checkout_link(
     parameters have a fixed order (R-LINK-2); `cart` is an id made for this link alone (R-LINK-3).
 
     `attribution` is what the integration gives, by column of `carts.models.Attributed`. The link leads to pages in the
-    shop's `language`, which its signature does not cover. Renews the cart, so that it
+    shop's `language`, which its signature does not cover (R-LINK-26). Renews the cart, so that it
     outlives the link (R-LINK-6). Raises OriginNotAllowed.
     """
     _check_origins(shop, attribution)

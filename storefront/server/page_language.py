@@ -11,6 +11,9 @@ from storefront.shops.places import ADMIN
 from storefront.shops.request import Request
 from storefront.shops.spoken import speaking
 
+# Paths that have no language: what is there is no page of the shop, and is decided by its path before and after this.
+WITHOUT = (*OPEN, "/admin", "/api", "/.well-known/")
+
 
 class PageLanguage(Middleware):
     """Sets a shop page's language, and activates it for the texts of the page. The first segment of the path, if it is
@@ -18,11 +21,11 @@ class PageLanguage(Middleware):
 
     def __call__(self, request: Request) -> HttpResponse:
         request.language = "en"
-        if request.place == ADMIN or request.path_info.startswith((*OPEN, "/admin")) or not request.shop:
+        if request.place == ADMIN or request.path_info.startswith(WITHOUT) or not request.shop:
             return self.get_response(request)
         before = get_script_prefix()
         code, slash, rest = request.path_info[1:].partition("/")
-        is_further = code in request.shop.further_languages
+        is_further = code in request.shop.further_languages and not f"/{rest}".startswith(WITHOUT)
         if is_further and not slash:
             return _home_of(before, code)
         if is_further:

@@ -66,6 +66,12 @@ def test_names_its_language_and_what_it_varies_by(visitor, shop, other_shop):
     assert (answer["Content-Language"], "Accept-Language" in answer.get("Vary", "")) == ("en", False)
 
 
+@pytest.mark.parametrize("path", ["/admin/", "/admin/login/", "/api/docs", "/api/v1/products"])
+def test_what_is_no_page_of_the_shop_has_no_language(visitor, shop, path):
+    assert visitor.get(path).status_code != 404
+    assert visitor.get(f"/de{path}").status_code == 404
+
+
 @pytest.mark.parametrize("urlconf", ["urls", "urls_shop", "urls_secure"])
 def test_no_page_begins_with_a_language(urlconf):
     codes = {code for code, _ in languages.CHOICES}
@@ -125,6 +131,7 @@ class German(Shopper):
         return super().post(f"/de{path}", fields, **given)
 
 
+@pytest.mark.rule("R-LINK-26")
 def test_a_checkout_link_leads_to_its_language(shop, api, shopper):
     mug = make_product(shop, "Mug", stock_qty=50)
     token = fill_cart(api, {"product_id": mug.pk})

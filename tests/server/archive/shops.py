@@ -65,7 +65,9 @@ def fill(shop: Shop) -> None:
     source = ImportSource.objects.create(shop=shop, name="old", used_at=NOW)
     ExternalId.objects.create(source=source, product=mug, external_id=77)
     Shop.objects.filter(pk=shop.pk).update(
-        delivery_tax_class=TaxClass.objects.create(shop=shop, name="Delivery"), payment_methods=["manual", "stripe"]
+        delivery_tax_class=TaxClass.objects.create(shop=shop, name="Delivery"),
+        payment_methods=["manual", "stripe"],
+        further_languages=["de", "fr"],
     )
     shop.refresh_from_db()
     add_usual_pages(shop=shop, now=NOW)

@@ -69,6 +69,7 @@ def test_it_is_closed_and_sends_nothing(shop, copied, client):
     Shop.objects.filter(pk=shop.pk).update(proved_sender="us@example.com", allowed_sender="us@example.com")
     copy, said = copied()
     assert (copy.proved_sender, copy.allowed_sender, copy.payment_methods) == ("", "", ["manual"])
+    assert copy.languages == ["en", "de", "fr"]
     assert not GiftCard.objects.filter(shop=copy, send_at__isnull=False).exists()
     assert not GiftCard.objects.filter(shop=copy, digest__isnull=False).exists()
     assert queue_due_cards(now=clock.now(), limit=100) == 1, "the original's card alone"
