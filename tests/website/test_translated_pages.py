@@ -234,4 +234,4 @@ def test_the_main_language_takes_the_queries_of_before(goods, german, visitor, p
     main = count(path)
     assert count(f"/de{path}") <= main + 1
     speaks(german)
-    assert count(path) == main
+    assert count(path) <= main
