@@ -206,7 +206,8 @@ CHANGES = {
     ("woocommerce", "Visibility in catalog"): (["", "hidden"], {"exclude_from_catalog"}),
     ("woocommerce", "Backorders allowed?"): (["", "1"], {"allow_backorders"}),
     ("woocommerce", "Weight (kg)"): (["", "3"], {"weight"}),
-    ("shopify", "Variant Price"): (["", "77.00"], PRICES),
+    # The current price: one above the compare price ends a sale.
+    ("shopify", "Variant Price"): (["", "77.00"], SALES),
     ("shopify", "Variant Inventory Qty"): (["", "4"], {"stock_qty"}),
     ("shopify", "Variant Inventory Policy"): (["", "continue"], {"allow_backorders"}),
     # `unlisted` becomes `active` or `draft`.

@@ -10,7 +10,9 @@ SHOP = ["view", "change", "open_doors", "close_doors", "hide_steps", "ask_for_pr
 PAGES: dict[str, dict[str, str]] = {
     "shops_shop": {**dict.fromkeys(SHOP, "o")},
     # To everybody but the operator, these are a 404.
-    "deployment_deployedshop": dict.fromkeys(["view", "add", "change", "enter", "close_shop", "reopen_shop"], ""),
+    "deployment_deployedshop": dict.fromkeys(
+        ["view", "add", "change", "enter", "close_shop", "reopen_shop", "move_shop"], ""
+    ),
     "shops_shopdomain": dict.fromkeys(["view", "add", "delete", "check_domain"], "o"),
     "shops_staffmember": {**OWNERS, "end_sessions": "o"},
     "shops_staffinvitation": {"view": "o", "add": "o", "send_again": "o", "withdraw": "o"},

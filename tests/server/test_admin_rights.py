@@ -42,6 +42,8 @@ OTHERS: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
     "autocomplete": ((403, 405), (302, 302)),
     "invitation_link": ((403, 405), (403, 405)),
     "invitation": ((403, 403), (403, 403)),
+    "new_account_link": ((403, 405), (403, 405)),
+    "new_account": ((403, 403), (403, 403)),
     "admin_password_reset": ((200, 422), (200, 422)),
     "password_reset_done": ((200, 405), (200, 405)),
     "password_reset_link": ((403, 405), (403, 405)),
