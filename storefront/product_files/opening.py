@@ -77,8 +77,8 @@ READERS: dict[str, TableFormat] = {
     "squarespace": squarespace.FORMAT,
     "bigcommerce": bigcommerce_v3.FORMAT,
     "bigcommerce-v2": bigcommerce_v2.FORMAT,
-    "matrixify": matrixify,
     "shopify-texts": translations,
+    "matrixify": matrixify,
 }
 # Warnings about headers that are reported.
 MAX_WARNINGS = 100
