@@ -1,7 +1,7 @@
 """Where `Product.translations` has the texts of a product's parts, beside those of its own columns.
 
-    {"de": {"name": "Becher", "attribute:Colour": "Farbe", "attribute:Colour:Blue": "Blau", "option:Engraving": "Gravur",
-            "option:Engraving:Yes": "Ja", "variant:Blue": "Blau", "picture:A blue mug": "Ein blauer Becher"}}
+    {"de": {"name": "Becher", "attribute:Colour": "Farbe", "attribute:Colour:Blue": "Blau",
+            "option:Engraving": "Gravur", "option:Engraving:Yes": "Ja", "variant:Blue": "Blau", "picture:A blue mug": "Ein blauer Becher"}}
 
 The key names the part by its text in the main language. So a text that changes has no translation until somebody writes
 one, and an import that replaces the parts of a product keeps their translations. Attributes are also what variants

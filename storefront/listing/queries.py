@@ -69,18 +69,22 @@ def narrowed_page(
     """One page of those products of a list that have these ids, all of which the list has (`facets.facets_of`)."""
     if len(ids) <= page_sql.MAX_IDS:
         q = filters.q if filters.sort == RELEVANCE else ""
-        few = ProductFilters(q=q, for_shoppers=filters.for_shoppers, sort=filters.sort, ids=tuple(ids))
+        few = ProductFilters(
+            q=q, for_shoppers=filters.for_shoppers, sort=filters.sort, ids=tuple(ids), language=filters.language
+        )
         return product_page(shop, few, page=page, per_page=per_page, now=now)
     sort = None if filters.sort == RELEVANCE else filters.sort
-    listing = _listing(shop, ProductFilters(sort=sort), now)
+    listing = _listing(shop, ProductFilters(sort=sort, language=filters.language), now)
     assert listing is not None
     rows = listing.page_among(ids, offset=min((page - 1) * per_page, 2**62), limit=per_page)
     return ProductPage([records.with_media_urls(shop, row[0]) for row in rows], len(ids))
 
 
-def match_ids(shop: Shop, q: str, *, for_shoppers: bool = False, now: datetime) -> BitMap64 | None:
+def match_ids(
+    shop: Shop, q: str, *, for_shoppers: bool = False, language: str | None = None, now: datetime
+) -> BitMap64 | None:
     """The ids of the products that a search finds, whatever their dates; None if it has no words, and finds all."""
-    listing = _listing(shop, ProductFilters(q=q, for_shoppers=for_shoppers), now)
+    listing = _listing(shop, ProductFilters(q=q, for_shoppers=for_shoppers, language=language), now)
     return BitMap64() if listing is None else listing.match_ids()
 
 
@@ -140,7 +144,12 @@ def _listing(shop: Shop, filters: ProductFilters, now: datetime) -> Listing | No
     if "\0" in filters.q or "\0" in category or len(category) > rules.MAX_SLUG_LENGTH:
         return None
     since = None if filters.updated_since is None else _moment(filters.updated_since)
-    return Listing(database_fetch, shop.pk, shop.language, filters, _moment(now), since)
+    return Listing(database_fetch, shop.pk, languages_of_search(shop, filters.language), filters, _moment(now), since)
+
+
+def languages_of_search(shop: Shop, language: str | None) -> list[str]:
+    """The languages in which the words of a search are stemmed: that of the page or call, and the shop's main one."""
+    return [shop.language] if language in (None, shop.language) else [language, shop.language]
 
 
 def database_fetch(statement: str, params: dict[str, Any], *, prepared: bool = True) -> list[tuple]:

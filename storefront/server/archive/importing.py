@@ -21,7 +21,6 @@ from django.db import transaction
 from django.db.models import AutoField, BigAutoField
 from django.db.utils import DataError, IntegrityError
 
-from storefront.catalogue.models import StockAdjustment
 from storefront.kit.bulk_insert import BulkTable, allocate_ids, bulk_write_pragmas
 from storefront.kit.deviations import Deviation
 from storefront.kit.refused_rows import refused
@@ -189,12 +188,14 @@ def _store(archive: Archive, file: form.File) -> str:
 def _insert_rows(archive: Archive, rewriting: Rewriting, progress: Callable[[str], None]) -> int:
     count = 0
     for table in archived_tables():
-        if table not in (Shop, StockAdjustment):
+        if table not in (Shop, *_HISTORIES):
             progress(table._meta.db_table)
             count += _insert_table(archive, table, rewriting)
     # In place of the rows that triggers wrote for new products and variants: the archive has the whole history.
-    StockAdjustment.objects.filter(shop=rewriting.shop).delete()
-    return count + _insert_table(archive, StockAdjustment, rewriting)
+    for table in _HISTORIES:
+        table._base_manager.filter(shop=rewriting.shop).delete()
+        count += _insert_table(archive, table, rewriting)
+    return count
 
 
 def _insert_table(archive: Archive, table: Table, rewriting: Rewriting) -> int:
