@@ -19,6 +19,7 @@ from storefront.shops.rights import Right
 from storefront.staff.admin_base import ShopScopedAdmin, count_files
 from storefront.staff.admin_forms import ShopScopedForm
 from storefront.staff.admin_parts import Moves, column, layout, view_and_edit
+from storefront.staff.admin_translations import missing_filter
 
 
 class NamedAdmin(ShopScopedAdmin):
@@ -59,6 +60,9 @@ class VendorAdmin(NamedAdmin):
 @admin.register(ShippingOrigin, TaxClass)
 class OriginOrTaxClassAdmin(NamedAdmin):
     rights = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
+
+
+TEXTS = ("name", "description", "meta_title", "meta_description")
 
 
 class CategoryForm(ShopScopedForm):
@@ -106,12 +110,13 @@ class CategoryAdmin(ShopScopedAdmin):
     rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     moves = Moves.NOTHING
     list_display = ["in_tree", "slug", "product_count", "sort_order", "is_active"]
-    list_filter = ["is_active"]
+    list_filter = ["is_active", missing_filter(*TEXTS)]
     list_per_page = 200
     search_fields = ["name", "slug"]
     ordering = ["lft"]
     sortable_by: list[str] = []
     autocomplete_fields = ["parent"]
+    translated = (*TEXTS, "slug")
     fieldsets: Any = layout(
         "name parent sort_order is_active description image banner",
         "More: slug exclude_from_group_discounts",
@@ -140,9 +145,11 @@ class CategoryAdmin(ShopScopedAdmin):
 
     def save_model(self, request: Any, obj: Category, form: CategoryForm, change: bool) -> None:
         count_files(request, form)
-        names = [name for name in form.changed_data if name in form.cleaned_data]
+        names = [name for name in form.changed_data if name in form.cleaned_data and hasattr(obj, name)]
         fields = {name: getattr(obj, name) for name in names}
         # The form's slug, or the one that `clean` made from the name.
+        if "translations" in form.changed_columns():
+            fields["translations"] = obj.translations
         slug = fields.pop("slug", None) or (obj.slug if "slug" in form.cleaned_data else None)
         if change:
             actions.update_category(shop=request.shop, category=obj, now=request.now, slug=slug, **fields)

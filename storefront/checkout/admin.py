@@ -47,6 +47,7 @@ class ShopWithPaymentsForm(ShopForm):
 @admin.register(Shop)
 class ShopWithPaymentsAdmin(ShopAdmin):
     form = ShopWithPaymentsForm
+    translated = ("manual_payment_instructions",)
     fieldsets: Any = layout(
         "name email sender country timezone language currency",
         "Payment: payment_methods manual_payment_instructions gift_card_expiry_days",

@@ -9,13 +9,12 @@ from storefront.content import admin_redirects  # noqa: F401, registers its page
 from storefront.content.actions import add_usual_pages
 from storefront.content.models import Page
 from storefront.content.starting_texts import GAPS
-from storefront.kit import markup
-from storefront.kit.html import clean
 from storefront.shops.places import page_address
 from storefront.shops.rights import Right
-from storefront.staff.admin_editor import WithEditor, below_title
+from storefront.staff.admin_editor import WithEditor
 from storefront.staff.admin_forms import ShopScopedForm
 from storefront.staff.admin_parts import Moves, asks, column, layout, list_deed, moment, view_and_edit
+from storefront.staff.admin_translations import missing_filter
 
 RIGHTS = view_and_edit(Right.MANAGE_CONTENT, Right.MANAGE_CONTENT)
 
@@ -28,9 +27,7 @@ class PageForm(ShopScopedForm):
     }
 
     def clean_body(self) -> str:
-        body = self.cleaned_data["body"]
-        # `clean` refuses a text that is too large, so it is not sanitised here.
-        return body if markup.problem(body) else clean(below_title(body))
+        return self.fields["body"].tidy(self.cleaned_data["body"])  # type: ignore[attr-defined]
 
     def clean(self) -> Any:
         cleaned = super().clean()
@@ -52,9 +49,11 @@ class PageAdmin(WithEditor):
     empty_text = "Imprint, terms, returns, privacy: the usual pages come with starting texts."
     form = PageForm
     rich_texts = ("body",)
+    translated = ("title", "body", "summary")
     rights = RIGHTS
     moves = Moves.NOTHING
     list_display = ["title", "kind", "state", "in_footer", "position", "updated"]
+    list_filter = [missing_filter("title", "body", "summary")]
     search_fields = ["title", "slug", "body"]
     ordering = ["position", "id"]
     prepopulated_fields = {"slug": ["title"]}

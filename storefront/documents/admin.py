@@ -202,6 +202,7 @@ def print_chosen(
 class InvoiceSettingsAdmin(OneRowAdmin):
     menu_title = "Invoices"
     form = InvoiceSettingsForm
+    translated = ("registration", "bank", "footer")
     rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}
     moves = Moves.MONEY
     fieldsets: Any = layout(

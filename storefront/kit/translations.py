@@ -4,7 +4,7 @@ A row's column `translations` is an object such as {"de": {"name": "Becher"}}. A
 shown as it was written in the shop's main language.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 Translations = Mapping[str, Mapping[str, str]]
@@ -20,3 +20,22 @@ def translated(fields: Mapping[str, Any], translations: Translations | None, lan
 def translated_text(text: str, field: str, translations: Translations | None, language: str) -> str:
     """One field's text in this language; `text` if there is none."""
     return ((translations or {}).get(language) or {}).get(field) or text
+
+
+def speak(rows: Iterable[Any], language: str, *fields: str) -> None:
+    """Give rows that are only shown, and not saved, their texts in this language."""
+    for row in rows:
+        for name, text in ((row.translations or {}).get(language) or {}).items():
+            if name in fields and text:
+                setattr(row, name, text)
+
+
+def merged(
+    translations: Translations | None, texts: Mapping[str, Mapping[str, str]]
+) -> dict[str, dict[str, str]] | None:
+    """The translations with these texts, by language and field, in place of theirs; an empty text removes one. None if
+    none is left."""
+    found = {code: dict(fields) for code, fields in (translations or {}).items()}
+    for code, fields in texts.items():
+        found[code] = {name: text for name, text in (found.get(code, {}) | dict(fields)).items() if text}
+    return {code: fields for code, fields in found.items() if fields} or None

@@ -139,6 +139,7 @@ class ShippingRateAdmin(ShopScopedAdmin):
     ordering = ["zone__name", "sort_order", "id"]
     autocomplete_fields = ["zone"]
     inlines = [StepInline]
+    translated = ("name", "delivery_time")
     prefetched = ("steps",)
     fieldsets: Any = layout(
         "name zone delivery_time is_active sort_order",
@@ -203,6 +204,7 @@ class PickupPlaceAdmin(ShopScopedAdmin):
     rights = RIGHTS
     moves = Moves.NOTHING
     list_display = ["name", "city", "price_shown", "is_active", "sort_order"]
+    translated = ("name", "hours", "ready")
     search_fields = ["name", "city"]
     ordering = ["sort_order", "id"]
     fieldsets: Any = layout(

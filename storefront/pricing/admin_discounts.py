@@ -208,6 +208,7 @@ class DiscountAdmin(ShopScopedAdmin):
     search_fields = ["name", "codes__code"]
     ordering = ["name", "id"]
     inlines = [DiscountCodeInline, DiscountTargetInline, DiscountGroupInline]
+    translated = ("name",)
     fieldsets: Any = layout(
         "name is_active needs_code code kind value buy_qty get_qty",
         "Applies to: minimum_subtotal is_limited_to_items includes_subcategories is_limited_to_groups is_combinable",
@@ -227,9 +228,10 @@ class DiscountAdmin(ShopScopedAdmin):
 
     def get_fieldsets(self, request: Any, obj: Any = None) -> Any:
         """Hides the entry of a code from users who may only view."""
+        groups = super().get_fieldsets(request, obj)
         if self.has_change_permission(request):
-            return self.fieldsets
-        (title, first), *others = self.fieldsets
+            return groups
+        (title, first), *others = groups
         return [(title, {"fields": [name for name in first["fields"] if name != "code"]}), *others]
 
     def save_related(self, request: Any, form: Any, formsets: Any, change: bool) -> None:

@@ -66,6 +66,7 @@ class TaxRateAdmin(ShopScopedAdmin):
     list_filter = [("tax_class", ShopRelatedFilter)]
     search_fields = ["name", "country", "region", "tax_class__name"]
     ordering = ["country", "region", "step", "id"]
+    translated = ("name",)
     fieldsets: Any = layout(
         "name percent tax_class applies_to_shipping",
         "Where: country region postcodes",

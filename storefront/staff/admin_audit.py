@@ -146,10 +146,15 @@ def _inline_changes(formset: Any) -> tuple[list[Values], list[Values]]:
         elif form in formset.deleted_forms or not form.has_changed():
             continue
         elif id is None:
-            after = {name: plain(getattr(form.instance, name, None)) for name in columns}
+            after = {name: _after(form, name) for name in columns}
             became.append({"id": form.instance.pk} | without_empty(after))
         else:
             changed = [name for name in columns if name in form.changed_data]
             was.append({"id": id} | {name: plain(form.initial.get(name)) for name in changed})
-            became.append({"id": id} | {name: plain(getattr(form.instance, name, None)) for name in changed})
+            became.append({"id": id} | {name: _after(form, name) for name in changed})
     return was, became
+
+
+def _after(form: Any, name: str) -> Any:
+    """The value of a field after the form: of the row's column, or of a field that is none."""
+    return plain(getattr(form.instance, name, form.cleaned_data.get(name)))

@@ -184,6 +184,8 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, WithQuickRows):
         return super().response_action(request, queryset)
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
+        if codes := self.languages(request, obj):
+            kwargs.setdefault("form", self.form_in_languages(request, codes))
         return bind(super().get_form(request, obj, change=change, **kwargs), request)
 
     def get_changelist_form(self, request: HttpRequest, **kwargs: Any) -> Any:

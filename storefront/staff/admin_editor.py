@@ -9,6 +9,7 @@ from django.db import models
 from django.http import HttpRequest
 from unfold.widgets import PROSE_CLASSES
 
+from storefront.kit import markup
 from storefront.kit.html import clean
 from storefront.staff.admin_base import ShopScopedAdmin
 
@@ -32,6 +33,10 @@ class RichTextField(forms.CharField):
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         return super().has_changed(initial, data) and (data or "") != (shown_as(initial) if initial else "")
+
+    def tidy(self, text: str) -> str:
+        """The text as it is stored. One that cannot be shown is left as it is, since forms refuse it."""
+        return text if markup.problem(text) else clean(below_title(text))
 
 
 class WithEditor(ShopScopedAdmin):

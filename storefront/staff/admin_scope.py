@@ -18,9 +18,10 @@ from storefront.kit.money_field import MoneyField
 from storefront.shops.rights import Right
 from storefront.staff import shown_fields
 from storefront.staff.admin_forms import ShopScopedForm
+from storefront.staff.admin_translations import Translated
 
 
-class ScopedToShop:
+class ScopedToShop(Translated):
     """Shared by pages and inlines: restricts rows and choices to the shop, and checks rights."""
 
     form = ShopScopedForm
@@ -125,6 +126,8 @@ class ScopedInline(ScopedToShop):
             inline.take_rights(of_page)
 
     def get_formset(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
+        if codes := self.languages(request, obj):
+            kwargs.setdefault("form", self.form_in_languages(request, codes))
         formset = super().get_formset(request, obj, **kwargs)  # type: ignore[misc]
         bind(formset.form, request)
         return formset

@@ -88,6 +88,7 @@ class LooksForm(ShopScopedForm):
 class MenuLinkInline(ShopScopedTabularInline):
     model = MenuLink
     fields = ["label", "link", "menu", "position"]
+    translated = ("label",)
     verbose_name_plural = "links of your own"
     tab = False
 
@@ -99,6 +100,7 @@ class LooksAdmin(OneRowAdmin):
     rights = {"view": Right.MANAGE_CONTENT, "change": Right.MANAGE_CONTENT}
     moves = Moves.NOTHING
     inlines = [MenuLinkInline]
+    translated = ("hero_title", "hero_text", "hero_button", "footer_text")
     change_form_before_template = "website/admin/preview.html"
     fieldsets: Any = layout(
         "logo accent background fonts corners",

@@ -69,6 +69,12 @@ class MailTextForm(ShopScopedForm):
             raise forms.ValidationError(problem)
         return text
 
+    def clean_translation(self, name: str, text: str) -> str:
+        text = mail_words.tidy(text, is_line=name == "subject")
+        if text and (problem := mail_words.problem(self.instance.kind, name, text)):
+            raise forms.ValidationError(problem)
+        return text
+
 
 @admin.register(MailText)
 class MailTextAdmin(ShopScopedAdmin):
@@ -82,6 +88,7 @@ class MailTextAdmin(ShopScopedAdmin):
     compressed_fields = False
     ordering = ["id"]
     fields = list(PARTS)
+    translated = PARTS
     change_form_before_template = "website/admin/mail_shown.html"
     change_form_outer_before_template = "website/admin/mail_facts.html"
     change_form_outer_after_template = "website/admin/mail_preview.html"

@@ -150,7 +150,6 @@ def test_a_slug_that_is_taken_or_invalid_is_a_field_error(desk, shop, slug):
         ({"details__rows": 1, "details__0__values": "Wool"}, "details"),
         ({"details__rows": 1, "details__0__name": "x", "details__0__values": "y" * 100_000}, "details"),
         ({"choices__rows": 1, "choices__0__name": "Colour"}, "choices"),
-        ({"translations__rows": 1, "translations__0__language": "de"}, "translations"),
         ({"canonical_url": "nowhere"}, "canonical_url"),
         (
             {

@@ -16,7 +16,6 @@ from storefront.catalogue.admin_pages.pictures import check_picture as check_pic
 from storefront.catalogue.admin_pages.rows import (
     Column,
     RowsField,
-    TranslationsField,
     as_values,
     attribute_rows,
     attributes_of,
@@ -25,9 +24,6 @@ from storefront.catalogue.admin_pages.rows import (
 from storefront.catalogue.dated import sale_periods
 from storefront.catalogue.events import Snapshot
 from storefront.catalogue.models import Category, Option, Product, Variant
-from storefront.kit import markup
-from storefront.kit.html import clean as clean_html
-from storefront.staff.admin_editor import below_title
 from storefront.staff.admin_forms import ShopScopedForm, WordsField
 
 WAS = Column("was", "", is_hidden=True)
@@ -36,6 +32,7 @@ PRICE_HOLDS = (
     " end."
 )
 TOO_LONG = "This is too much to store. Shorten it."
+TRANSLATIONS_TOO_LONG = "The translations are too much to store. Shorten them."
 NEGATIVE = "The stock would fall below zero. Set it to zero or more, or allow backorders."
 
 
@@ -152,7 +149,6 @@ class ProductForm(StockForm):
         add="Add a detail",
         help_text="Facts that shoppers see and filter by.",
     )
-    translations = TranslationsField(label="Translations")
     constraint_errors = {
         **StockForm.constraint_errors,
         "product_slug_once": ("slug", "Another product of this shop already has this slug."),
@@ -187,9 +183,8 @@ class ProductForm(StockForm):
         return self._cleaned_text("short_description")
 
     def _cleaned_text(self, name: str) -> str:
-        text = self.cleaned_data[name]
-        # `clean` refuses a text that is too large, so it is not sanitised here.
-        return text if name not in self.changed_data or markup.problem(text) else clean_html(below_title(text))
+        field: Any = self.fields[name]
+        return field.tidy(self.cleaned_data[name]) if name in self.changed_data else self.cleaned_data[name]
 
     def clean_choices(self) -> Any:
         rows = self.cleaned_data["choices"]
@@ -230,6 +225,8 @@ class ProductForm(StockForm):
         changed = {name: self.cleaned_data[name] for name in self.changed_data if name in self.cleaned_data}
         for name, texts in rules.json_errors(changed).items():
             self.add_error(name, texts)
+        if rules.json_errors({"translations": self.instance.translations}):
+            self.add_error(None, TRANSLATIONS_TOO_LONG)
         are_named = not {"choices", "details"} & self.errors.keys()
         if are_named and rules.json_errors({"attributes": self.attributes_with([]) or []}):
             self.add_error("details" if "details" in changed else "choices", TOO_LONG)

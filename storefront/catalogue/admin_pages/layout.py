@@ -40,7 +40,7 @@ FIELDSETS: list[tuple[str | None, dict[str, Any]]] = [
     _group("main", "Details: details"),
     _group("main search", "Search engines: meta_title meta_description slug"),
     _group("main more", "More about search engines: canonical_url og_image_url noindex"),
-    _group("main more", "Translations: translations"),
+    _group("main more", "Translations of its parts: parts"),
     _group("side", "Status: status"),
     _group("side more", "Publication dates: publish_at unpublish_at"),
     _group("side", "Categories: in_categories"),

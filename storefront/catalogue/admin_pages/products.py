@@ -16,8 +16,10 @@ from storefront.catalogue.admin_pages.inlines import BundleItemInline, OptionInl
 from storefront.catalogue.admin_pages.layout import FIELDSETS
 from storefront.catalogue.admin_pages.pictures import MediaInline, thumbnail
 from storefront.catalogue.admin_pages.saving import SavingAdmin
+from storefront.catalogue.admin_pages.translations import form_with_parts
 from storefront.catalogue.digital_files import without_file
 from storefront.catalogue.models import Product, Variant
+from storefront.catalogue.translating import TEXTS
 from storefront.catalogue.weights import without_weight
 from storefront.kit.format import format_count, format_money
 from storefront.kit.refusals import Refusal
@@ -37,6 +39,7 @@ from storefront.staff.admin_parts import (
 )
 from storefront.staff.admin_saved_views import WithSavedViews
 from storefront.staff.admin_scope import ShopRelatedFilter
+from storefront.staff.admin_translations import missing_filter
 
 NO_PICTURE = '<span class="thumbnail" role="img" aria-label="{}"></span>'
 STATUS_COLOURS = {"active": "success", "draft": "info", "archived": "warning"}
@@ -92,6 +95,7 @@ class ProductAdmin(BulkEditAdmin, UploadsAdmin, SavingAdmin, WithEditor, StockAd
     list_filter = [
         *("status", ("categories", ShopRelatedFilter), choice_filter("stock", "stock", STOCK), "type"),
         *(("brand", ShopRelatedFilter), choice_filter("weight", "weight", WEIGHT)),
+        missing_filter(*TEXTS),
         choice_filter("deleted", "deleted", DELETED, lambda rows, request: rows.filter(deleted_at=None)),
     ]
     search_fields = ["sort_name", "sku", "variants__sku"]
@@ -105,6 +109,7 @@ class ProductAdmin(BulkEditAdmin, UploadsAdmin, SavingAdmin, WithEditor, StockAd
     readonly_fields = ["waiting"]
     prefetched = ("media", "variants")
     rich_texts = ("description", "short_description")
+    translated = (*TEXTS, "slug")
     change_form_template = "catalogue/admin/product.html"
 
     changed = moment("updated_at", "last change", by="last_change__updated_at")
@@ -131,13 +136,18 @@ class ProductAdmin(BulkEditAdmin, UploadsAdmin, SavingAdmin, WithEditor, StockAd
     in_categories = column("categories", lambda row: ", ".join(map(str, row.categories.all())) or "–")
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Nobody can wait for a product that is still to be added, or that has no stock of its own."""
-        if obj is not None and obj.type in (Product.Type.SIMPLE, Product.Type.VARIABLE):
-            return self.fieldsets
-        return [
-            (title, options | {"fields": [name for name in options["fields"] if name != "waiting"]})
-            for title, options in self.fieldsets
+        """Nobody can wait for a product that is still to be added, or that has no stock of its own. Only a product that
+        is stored has parts to translate."""
+        waits = obj is not None and obj.type in (Product.Type.SIMPLE, Product.Type.VARIABLE)
+        left_out = {*(() if waits else ["waiting"]), *(() if obj and self.languages(request, obj) else ["parts"])}
+        groups = [
+            (title, options | {"fields": [name for name in options["fields"] if name not in left_out]})
+            for title, options in super().get_fieldsets(request, obj)
         ]
+        return [(title, options) for title, options in groups if options["fields"]]
+
+    def form_in_languages(self, request: Any, codes: list[str]) -> Any:
+        return form_with_parts(super().form_in_languages(request, codes), codes)
 
     def get_paginator(self, request: Any, queryset: QuerySet, *args: Any, **kwargs: Any) -> Any:
         # With the condition of the indexes that count.

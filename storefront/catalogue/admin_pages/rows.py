@@ -2,38 +2,27 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
 
 from storefront.catalogue.models import Product
-from storefront.shops.languages import CHOICES, OTHER
 from storefront.staff.form_rows import MAX_ROWS_OF_FIELD
 
 Row = dict[str, str]
 _BAR = re.compile(r"(?<!\\)\|")
 
-LANGUAGES = [(code, name) for code, name in CHOICES if code != OTHER]
-TRANSLATED = [
-    ("name", "Name"),
-    ("short_description", "Short description"),
-    ("description", "Description"),
-    ("meta_title", "Title for search engines"),
-    ("meta_description", "Description for search engines"),
-]
-
 
 @dataclass(frozen=True)
 class Column:
-    """One field of each row. With `choices`, a list to choose from, which also offers other values that are stored."""
+    """One field of each row. One that `is_fixed` is only shown, and posted as it is."""
 
     name: str
     label: str
     placeholder: str = ""
-    choices: list[tuple[str, str]] = field(default_factory=list)
-    is_long: bool = False
     is_hidden: bool = False
+    is_fixed: bool = False
 
 
 class RowsWidget(forms.Widget):
@@ -80,10 +69,9 @@ class RowsWidget(forms.Widget):
     def _cells(self, name: str, number: str, row: Row) -> list[dict[str, Any]]:
         cells = []
         for column in self.columns:
-            value, choices = row.get(column.name, ""), column.choices
-            if choices and value and value not in dict(choices):
-                choices = [*choices, (value, value)]
-            cells.append({"column": column, "name": f"{name}-{number}-{column.name}", "value": value, "all": choices})
+            cells.append(
+                {"column": column, "name": f"{name}-{number}-{column.name}", "value": row.get(column.name, "")}
+            )
         return cells
 
 
@@ -132,53 +120,6 @@ def attributes_of(rows: list[Row], stored: list[dict[str, Any]], **members: Any)
         | {"name": row["name"], "values": as_values(row["values"])}
         | members
         for row in rows
-    ]
-
-
-class TranslationsField(RowsField):
-    """The column `translations`, as rows of a language, a field and its text."""
-
-    def __init__(self, **given: Any) -> None:
-        columns = [
-            Column("language", "Language", choices=[("", "Choose…"), *LANGUAGES]),
-            Column("field", "Text", choices=TRANSLATED),
-            Column("text", "Translation", is_long=True),
-        ]
-        super().__init__(columns, add="Add a translation", **given)
-
-    def prepare_value(self, value: Any) -> Any:
-        return _translation_rows(value) if isinstance(value, dict) else value
-
-    def to_python(self, value: Any) -> Any:
-        if value is None:
-            return None
-        found: dict[str, dict[str, str]] = {}
-        for row in value:
-            if not row["language"] and not row["text"]:
-                continue
-            if not row["language"] or not row["text"]:
-                raise forms.ValidationError("Choose a language and enter the text in it.")
-            texts = found.setdefault(row["language"], {})
-            if row["field"] in texts:
-                shown = dict(TRANSLATED).get(row["field"], row["field"])
-                raise forms.ValidationError(f"The {shown.lower()} is translated twice into the same language.")
-            texts[row["field"]] = row["text"]
-        return found or None
-
-    def has_changed(self, initial: Any, data: Any) -> bool:
-        if data is None:
-            return False
-        try:
-            return self.to_python(data) != self.to_python(_translation_rows(initial))
-        except forms.ValidationError:
-            return True
-
-
-def _translation_rows(translations: Any) -> list[Row]:
-    return [
-        {"language": language, "field": name, "text": text}
-        for language, texts in (translations or {}).items()
-        for name, text in texts.items()
     ]
 
 

@@ -24,7 +24,7 @@ ADDRESSED = {
     "content.Redirect": ("target",),
 }
 # Columns of JSON with HTML texts by locale and field.
-TRANSLATED = {label: ("translations",) for label in ("catalogue.Category", "catalogue.Product", "content.Page")}
+TRANSLATED = dict.fromkeys(("catalogue.Category", "catalogue.Product", "content.Page"), ("translations",))
 
 
 class Addresses:
