@@ -64,7 +64,7 @@ def conflicts(row: Product | Category) -> dict[str, str]:
     model = type(row)
     of_others = _current(row.shop_id, model).filter(slug__in=given.values()).exclude(**{key_of(model): row.pk})
     known = set(of_others.values_list("language", "slug"))
-    others = model.objects.filter(shop=row.shop_id, slug__in=given.values()).exclude(pk=row.pk)  # type: ignore[attr-defined]
+    others: QuerySet[Any] = model._default_manager.filter(shop=row.shop_id, slug__in=given.values()).exclude(pk=row.pk)
     if model is Product:
         others = others.filter(deleted_at=None)
     main = set(others.values_list("slug", flat=True))

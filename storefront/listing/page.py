@@ -114,8 +114,8 @@ def _is_indexed(word: SearchWord) -> bool:
 
 
 class Listing:
-    """One shop's list with its filters. The words are in these `languages` (`search_words`); `moment` and `since` are as
-    the database compares them."""
+    """One shop's list with its filters. The words are in these `languages` (`search_words`); `moment` and `since` are
+    as the database compares them."""
 
     def __init__(
         self, fetch: Fetch, shop: int, languages: Sequence[str], filters: ProductFilters, moment: Any, since: Any
