@@ -25,6 +25,7 @@ from storefront.kit.api.schemas import Id, Money, MoneyGiven, Timestamp
 from storefront.kit.clock import timestamp
 from storefront.kit.money import to_wire
 from storefront.pricing.rules import Totals
+from storefront.shops import locales
 
 # Integers are strict: pydantic would convert booleans, fractions and strings.
 
@@ -89,7 +90,13 @@ class AddLines(Schema):
     )
 
 
-class AddLinesQuery(Schema):
+class CartQuery(Schema):
+    """In which language the answer is."""
+
+    locale: str | None = Field(None, description=locales.DESCRIPTION, examples=["de"])
+
+
+class AddLinesQuery(CartQuery):
     """Options of adding several lines."""
 
     dry_run: Annotated[bool, BeforeValidator(_flag), WithJsonSchema({"type": "boolean"})] = Field(

@@ -28,17 +28,20 @@ def slug_in(record: Any, language: str) -> str:
     return translated_text(of["slug"], "slug", of["translations"], language)
 
 
-def slugs_in(record: Any, languages: Collection[str]) -> dict[str, str]:
-    """Its slugs by language."""
-    return {language: slug_in(record, language) for language in languages}
+def slugs_of(shop: Shop, record: Any) -> dict[str, str]:
+    """Its slug in each of the shop's languages, the main one first."""
+    main = record["slug"] if isinstance(record, dict) else record.slug
+    return {shop.language: main} | {language: slug_in(record, language) for language in shop.further_languages}
 
 
-def found_row(shop: Shop, model: Model, slug: str, language: str) -> tuple[int, bool] | None:
-    """Id of the product (or category) with this slug in this language, and whether it has it still; whether or not
-    shoppers can see it."""
+def found_row(shop: Shop, model: Model, slug: str, language: str, *, is_current: bool = True) -> tuple[int, str] | None:
+    """Id and main slug of the product (or category) that has this slug in this language, or had it before; whether or
+    not shoppers can see it."""
     key = key_of(model)
-    rows = TranslatedSlug.objects.filter(shop=shop, language=language, slug=slug, **{f"{key}__isnull": False})
-    return rows.values_list(f"{key}_id", "current").first()
+    rows = TranslatedSlug.objects.filter(
+        shop=shop, language=language, slug=slug, current=is_current, **{f"{key}__isnull": False}
+    )
+    return rows.values_list(f"{key}_id", f"{key}__slug").first()
 
 
 def key_of(model: Model) -> str:

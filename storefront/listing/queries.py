@@ -1,10 +1,10 @@
 """Reads of the catalogue for integrations and pages. The database writes records as JSON, without model instances.
-Integrations get this JSON unchanged (`..._json`), pages get it parsed."""
+Integrations get this JSON unchanged (`..._json`), pages get it parsed. With a `language`, one of the shop's further
+ones, records have their texts in it (`catalogue/translated_records.py`); None, and the main language: as stored."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 import orjson
@@ -12,10 +12,16 @@ from django.db import connections, router
 from django.db.models import Q, QuerySet
 from pyroaring import BitMap64
 
-from storefront.catalogue import records, rules
+from storefront.catalogue import records, rules, translated_slugs
 from storefront.catalogue.models import Category, Product
 from storefront.catalogue.old_slugs import moved_row
 from storefront.catalogue.records import Record
+from storefront.catalogue.translated_records import (
+    members_to_read,
+    translate_product,
+    translated_category_json,
+    translated_json,
+)
 from storefront.kit.sql import fetch
 from storefront.listing import page_sql, sql
 from storefront.listing.page import RELEVANCE, Listing
@@ -60,7 +66,7 @@ def product_page(shop: Shop, filters: ProductFilters, *, page: int, per_page: in
     # Bounded, so that the offset fits the databases' integers. Such a page is empty in any case.
     rows, total = listing.page(offset=min((page - 1) * per_page, 2**62), limit=per_page)
     until = None if listing.until is None else as_utc(listing.until)
-    return ProductPage([records.with_media_urls(shop, row[0]) for row in rows], total, until)
+    return ProductPage(_texts(shop, rows, filters), total, until)
 
 
 def narrowed_page(
@@ -77,7 +83,7 @@ def narrowed_page(
     listing = _listing(shop, ProductFilters(sort=sort, language=filters.language), now)
     assert listing is not None
     rows = listing.page_among(ids, offset=min((page - 1) * per_page, 2**62), limit=per_page)
-    return ProductPage([records.with_media_urls(shop, row[0]) for row in rows], len(ids))
+    return ProductPage(_texts(shop, rows, filters), len(ids))
 
 
 def match_ids(
@@ -91,22 +97,27 @@ def match_ids(
 def first_products(shop: Shop, filters: ProductFilters, *, count: int, now: datetime) -> list[Record]:
     """The first `count` products of a list, without counting the others."""
     listing = _listing(shop, filters, now)
-    return [orjson.loads(records.with_media_urls(shop, row[0])) for row in listing.first_rows(count)] if listing else []
+    return [orjson.loads(text) for text in _texts(shop, listing.first_rows(count), filters)] if listing else []
 
 
-def product_record(shop: Shop, id_or_slug: str, *, now: datetime) -> Record | None:
+def product_record(shop: Shop, id_or_slug: str, *, language: str | None = None, now: datetime) -> Record | None:
     """A published product by id, else by slug, else by an old slug, with its categories, variants and options."""
-    found = product_json(shop, id_or_slug, now=now)
+    found = product_json(shop, id_or_slug, language=language, now=now)
     return None if found is None else orjson.loads(found.json)
 
 
-def product_record_of_page(shop: Shop, slug: str, *, now: datetime) -> Record | None:
+def product_record_of_page(shop: Shop, slug: str, *, language: str | None = None, now: datetime) -> Record | None:
     """A published product as its page shows it: by the slug, which pages are linked by and which can be another
-    product's id, else by an old slug, else by id."""
-    statement = partial(sql.product, members=None)
-    found = _by_slug(statement, shop, slug, now=now) or _by_old_slug(statement, shop, Product, slug, now=now)
-    found = found or _by_id(statement, shop, rules.as_id(slug), now=now)
-    return None if found is None else orjson.loads(found.json)
+    product's id, else by an old slug, else by id. The member `slugs` has its slug in each of the shop's languages."""
+    language = _further(shop, language)
+    found = _Singles(shop, Product, now, language, as_stored=True).of_page(slug)
+    if found is None:
+        return None
+    record = orjson.loads(found.json)
+    record["slugs"] = translated_slugs.slugs_of(shop, record)
+    if language is not None:
+        translate_product(record, language)
+    return record
 
 
 @dataclass(frozen=True)
@@ -119,22 +130,33 @@ class Found:
     moved_to: str | None = None
 
 
-def product_json(shop: Shop, id_or_slug: str, *, now: datetime, members: frozenset[str] | None = None) -> Found | None:
+def product_json(
+    shop: Shop,
+    id_or_slug: str,
+    *,
+    now: datetime,
+    members: frozenset[str] | None = None,
+    language: str | None = None,
+) -> Found | None:
     """The same as JSON, with these members alone if they are given."""
-    return _by_key(partial(sql.product, members=members), shop, Product, id_or_slug, now=now)
+    return _Singles(shop, Product, now, _further(shop, language), members).by_key(id_or_slug)
 
 
-def categories_json(shop: Shop, *, now: datetime) -> Found:
+def categories_json(shop: Shop, *, language: str | None = None, now: datetime) -> Found:
     """All categories of the shop that are shown, as a list in the tree's order, each with `products_count`
     (R-CAT-33)."""
-    rows = database_fetch(sql.categories(), {"shop": shop.pk, "now": _moment(now)})
+    language = _further(shop, language)
+    statement = sql.categories(with_translations=language is not None)
+    rows = database_fetch(statement, {"shop": shop.pk, "now": _moment(now)})
     texts = [records.with_media_urls(shop, text) for text, *_ in rows]
+    if language is not None:
+        texts = [translated_category_json(text, language) for text in texts]
     return Found(f"[{','.join(texts)}]", _next(rows[0][1:] if rows else (), now))
 
 
-def category_json(shop: Shop, id_or_slug: str, *, now: datetime) -> Found | None:
+def category_json(shop: Shop, id_or_slug: str, *, language: str | None = None, now: datetime) -> Found | None:
     """One category that is shown, by id, else by slug, else by an old slug, with `products_count` (R-CAT-35)."""
-    return _by_key(sql.category, shop, Category, id_or_slug, now=now)
+    return _Singles(shop, Category, now, _further(shop, language)).by_key(id_or_slug)
 
 
 def _listing(shop: Shop, filters: ProductFilters, now: datetime) -> Listing | None:
@@ -143,8 +165,33 @@ def _listing(shop: Shop, filters: ProductFilters, now: datetime) -> Listing | No
     category = filters.category or ""
     if "\0" in filters.q or "\0" in category or len(category) > rules.MAX_SLUG_LENGTH:
         return None
+    filters = _filters_in_language(shop, filters)
     since = None if filters.updated_since is None else _moment(filters.updated_since)
     return Listing(database_fetch, shop.pk, languages_of_search(shop, filters.language), filters, _moment(now), since)
+
+
+def _filters_in_language(shop: Shop, filters: ProductFilters) -> ProductFilters:
+    """The filters of a list in a further language: a category can be given by its slug there, and what translates the
+    records is read with them."""
+    language = _further(shop, filters.language)
+    if language is None:
+        return filters
+    if filters.category and (found := translated_slugs.found_row(shop, Category, filters.category, language)):
+        filters = replace(filters, category=found[1])
+    return replace(filters, members=members_to_read(filters.members))
+
+
+def _texts(shop: Shop, rows: Iterable[tuple], filters: ProductFilters) -> list[str]:
+    texts = [records.with_media_urls(shop, row[0]) for row in rows]
+    language = _further(shop, filters.language)
+    if language is None:
+        return texts
+    shown = filters.members is None or "translations" in filters.members
+    return [translated_json(text, language, shows_translations=shown) for text in texts]
+
+
+def _further(shop: Shop, language: str | None) -> str | None:
+    return None if language == shop.language else language
 
 
 def languages_of_search(shop: Shop, language: str | None) -> list[str]:
@@ -166,41 +213,66 @@ def _next(stored: Iterable[Any], now: datetime) -> datetime | None:
     return min((at for at in map(as_utc, filter(None, stored)) if at > now), default=None)
 
 
-def _by_key(
-    statement: Callable[[str], str],
-    shop: Shop,
-    model: type[Product] | type[Category],
-    id_or_slug: str,
-    *,
-    now: datetime,
-) -> Found | None:
-    """A record by id if the key consists of digits (R-CAT-27), else or if there is none by slug, else by a slug that it
-    had before (R-CAT-42). A key that can be none of them is not looked up."""
-    found = _by_id(statement, shop, rules.as_id(id_or_slug), now=now) or _by_slug(statement, shop, id_or_slug, now=now)
-    return found or _by_old_slug(statement, shop, model, id_or_slug, now=now)
+@dataclass(frozen=True)
+class _Singles:
+    """Reads one product or category of a shop, in a further language if one is given."""
 
+    shop: Shop
+    model: type[Product] | type[Category]
+    now: datetime
+    language: str | None
+    members: frozenset[str] | None = None
+    # Found by the slugs of the language, and read with all translations, but not translated.
+    as_stored: bool = False
 
-def _by_old_slug(
-    statement: Callable[[str], str], shop: Shop, model: type[Product] | type[Category], slug: str, *, now: datetime
-) -> Found | None:
-    moved = moved_row(shop, model, slug)
-    found = _by_id(statement, shop, moved[0], now=now) if moved else None
-    return replace(found, moved_to=moved[1]) if found and moved else None
+    def by_key(self, id_or_slug: str) -> Found | None:
+        """A record by id if the key consists of digits (R-CAT-27), else or if there is none by slug, else by a slug
+        that it had before (R-CAT-42). A key that can be none of them is not looked up."""
+        found = self._by_id(rules.as_id(id_or_slug)) or self._by_slug(id_or_slug)
+        return found or self._by_old_slug(id_or_slug)
 
+    def of_page(self, slug: str) -> Found | None:
+        """A record by slug, else by an old slug, else by id."""
+        return self._by_slug(slug) or self._by_old_slug(slug) or self._by_id(rules.as_id(slug))
 
-def _by_id(statement: Callable[[str], str], shop: Shop, id: int | None, *, now: datetime) -> Found | None:
-    return None if id is None else _by(statement("id"), shop, id, now=now)
+    def _by_old_slug(self, slug: str) -> Found | None:
+        moved = self._translated(slug, is_current=False) or moved_row(self.shop, self.model, slug)
+        found = self._by_id(moved[0]) if moved else None
+        return replace(found, moved_to=moved[1]) if found and moved else None
 
+    def _by_id(self, id: int | None) -> Found | None:
+        return None if id is None else self._by("id", id)
 
-def _by_slug(statement: Callable[[str], str], shop: Shop, slug: str, *, now: datetime) -> Found | None:
-    if len(slug) > rules.MAX_SLUG_LENGTH or "\0" in slug:
-        return None
-    return _by(statement("slug"), shop, slug, now=now)
+    def _by_slug(self, slug: str) -> Found | None:
+        """By the slug of the language, else by that of the main one."""
+        if len(slug) > rules.MAX_SLUG_LENGTH or "\0" in slug:
+            return None
+        translated = self._translated(slug, is_current=True)
+        return (self._by_id(translated[0]) if translated else None) or self._by("slug", slug)
 
+    def _translated(self, slug: str, *, is_current: bool) -> tuple[int, str] | None:
+        """Id and main slug of the row that has, or had, this slug in the language."""
+        if self.language is None:
+            return None
+        return translated_slugs.found_row(self.shop, self.model, slug, self.language, is_current=is_current)
 
-def _by(statement: str, shop: Shop, key: int | str, *, now: datetime) -> Found | None:
-    found = database_fetch(statement, {"shop": shop.pk, "now": _moment(now), "key": key})
-    if not found:
-        return None
-    ((text, *dates),) = found
-    return Found(records.with_media_urls(shop, text), _next(dates, now))
+    def _by(self, key: str, value: int | str) -> Found | None:
+        found = database_fetch(self._statement(key), {"shop": self.shop.pk, "now": _moment(self.now), "key": value})
+        if not found:
+            return None
+        ((text, *dates),) = found
+        return Found(self._text(records.with_media_urls(self.shop, text)), _next(dates, self.now))
+
+    def _statement(self, key: str) -> str:
+        translates = self.language is not None
+        if self.model is Category:
+            return sql.category(key, with_translations=translates)
+        return sql.product(key, members_to_read(self.members) if translates else self.members, translates)
+
+    def _text(self, text: str) -> str:
+        if self.language is None or self.as_stored:
+            return text
+        if self.model is Category:
+            return translated_category_json(text, self.language)
+        shown = self.members is None or "translations" in self.members
+        return translated_json(text, self.language, shows_translations=shown)

@@ -194,7 +194,7 @@ def _insert_rows(archive: Archive, rewriting: Rewriting, progress: Callable[[str
         if table not in (Shop, *_HISTORIES):
             progress(table._meta.db_table)
             count += _insert_table(archive, table, rewriting)
-    # In place of the rows that triggers wrote for new products, variants and categories: the archive has the whole history.
+    # In place of the rows that triggers wrote for new products, variants and categories: the archive has the history.
     for table in _HISTORIES:
         table._base_manager.filter(shop=rewriting.shop).delete()
         count += _insert_table(archive, table, rewriting)
