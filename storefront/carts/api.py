@@ -15,7 +15,7 @@ from storefront.carts.code_entry import limited_tries_of_token
 from storefront.carts.gift_card_schemas import SetGiftCards
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.purchasable import Purchasable, Sold
-from storefront.carts.translating import translate_lines
+from storefront.carts.translated_lines import lines_in
 from storefront.kit.api.conditional import PreconditionFailed, has_if_match, require_match
 from storefront.kit.api.http import json_response
 from storefront.kit.api.schemas import answers
@@ -74,13 +74,12 @@ def add_to_cart(request: Request, body: schemas.AddToCart, asked: Asked) -> Http
     added = actions.add_line(**_write(request), **asdict(_wanted(body)))
     checks = check_cart(request.shop, added.cart, added.lines, request.now, added.known)
     check = next(each for each in checks if each.line is added.line)
-    record = schemas.line_record(added.line)
-    translate_lines(request.shop, [record], answered.language)
+    (shown,) = lines_in(request.shop, [added.line], answered.language or "")
     # The members and the message of R-CART-10.
     answer = {
         "message": "Item added to cart.",
         "cart_token": added.token,
-        "data": record | check_record(check),
+        "data": schemas.line_record(shown) | check_record(check),
         "problems": cart_problems(request.shop, checks),
     }
     return json_response(answer, status=201, headers=_etag(added.cart, added.lines) | answered.headers)
@@ -249,9 +248,8 @@ def _contents(
     totals = queries.cart_totals(shop, lines, now, cart=cart)
     checks = check_cart(shop, cart, lines, now, known)
     orders = queries.cart_orders(shop, cart)
-    contents = schemas.cart_record(checks, totals, orders, cart_problems(shop, checks))
-    translate_lines(shop, contents["items"], answered.language)
-    return contents
+    shown = lines_in(shop, lines, answered.language or "")
+    return schemas.cart_record(checks, shown, totals, orders, cart_problems(shop, checks))
 
 
 def _etag(cart: Cart | None, lines: Sequence[CartLine]) -> dict[str, str]:

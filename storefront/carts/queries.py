@@ -94,14 +94,18 @@ def cart_totals(
     shipping: Decimal = ZERO,
     is_shipping_covered: bool = True,
     discounts: Sequence[Candidate] | None = None,
+    language: str = "",
 ) -> rules.Totals:
     """Totals of the lines, with automatic discounts, and the codes and gift cards of their cart. Without tax `terms`
     there is no tax.
 
-    `email` is the address given at the checkout: it decides about uses per customer. `discounts` are those of
-    `cart_discounts`, if the caller has read them. `is_shipping_covered` is as in `rules.totals`.
+    Discounts have their names in this language. `email` is the address given at the checkout: it decides about uses per
+    customer. `discounts` are those of `cart_discounts`, if the caller has read them. `is_shipping_covered` is as in
+    `rules.totals`.
     """
-    found = cart_discounts(shop, lines, now, cart=cart, email=email) if discounts is None else discounts
+    found = (
+        cart_discounts(shop, lines, now, cart=cart, email=email, language=language) if discounts is None else discounts
+    )
     terms = terms or pricing.tax_terms(shop)
     products = _taxed_products(shop, lines) if terms.rates else {}
     found_totals = rules.totals(
@@ -138,7 +142,13 @@ def sees_net_prices(shop: Shop, cart: Cart | None) -> bool:
 
 
 def cart_discounts(
-    shop: Shop, lines: Iterable[CartLine], now: datetime, *, cart: Cart | None = None, email: str = ""
+    shop: Shop,
+    lines: Iterable[CartLine],
+    now: datetime,
+    *,
+    cart: Cart | None = None,
+    email: str = "",
+    language: str = "",
 ) -> list[Candidate]:
     """The discounts that may apply to the lines: automatic ones, and those of their cart's codes."""
     return discount_candidates(
@@ -147,6 +157,7 @@ def cart_discounts(
         codes=cart.discount_codes if cart else (),
         shopper=shopper_of(cart, email),
         now=now,
+        language=language,
     )
 
 

@@ -307,10 +307,14 @@ def contents_record(lines: Sequence[CartLine], totals: Totals) -> dict[str, Any]
 
 
 def cart_record(
-    checks: Sequence[LineCheck], totals: Totals, orders: Iterable[CartOrder], problems: list[dict[str, Any]]
+    checks: Sequence[LineCheck],
+    lines: Sequence[CartLine],
+    totals: Totals,
+    orders: Iterable[CartOrder],
+    problems: list[dict[str, Any]],
 ) -> dict[str, Any]:
-    """An integration's cart, as reads and changes return it."""
-    contents = contents_record([check.line for check in checks], totals)
+    """An integration's cart, as reads and changes return it. `lines` are those of the checks as they are shown."""
+    contents = contents_record(lines, totals)
     for item, check in zip(contents["items"], checks, strict=True):
         item |= check_record(check)
     return contents | {

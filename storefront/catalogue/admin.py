@@ -15,6 +15,7 @@ from storefront.catalogue.admin_pages.forms import check_picture, check_slug
 from storefront.catalogue.admin_pages.products import ProductAdmin as ProductAdmin
 from storefront.catalogue.admin_pages.variants import VariantAdmin as VariantAdmin
 from storefront.catalogue.models import Brand, Category, ShippingOrigin, TaxClass, Vendor
+from storefront.catalogue.translating import CATEGORY_TEXTS
 from storefront.shops.rights import Right
 from storefront.staff.admin_base import ShopScopedAdmin, count_files
 from storefront.staff.admin_forms import ShopScopedForm
@@ -62,9 +63,6 @@ class OriginOrTaxClassAdmin(NamedAdmin):
     rights = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
 
 
-TEXTS = ("name", "description", "meta_title", "meta_description")
-
-
 class CategoryForm(ShopScopedForm):
     constraint_errors = {"category_slug_once": ("slug", "Another category of this shop already has this slug.")}
 
@@ -110,13 +108,13 @@ class CategoryAdmin(ShopScopedAdmin):
     rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     moves = Moves.NOTHING
     list_display = ["in_tree", "slug", "product_count", "sort_order", "is_active"]
-    list_filter = ["is_active", missing_filter(*TEXTS)]
+    list_filter = ["is_active", missing_filter(*CATEGORY_TEXTS)]
     list_per_page = 200
     search_fields = ["name", "slug"]
     ordering = ["lft"]
     sortable_by: list[str] = []
     autocomplete_fields = ["parent"]
-    translated = (*TEXTS, "slug")
+    translated = (*CATEGORY_TEXTS, "slug")
     fieldsets: Any = layout(
         "name parent sort_order is_active description image banner",
         "More: slug exclude_from_group_discounts",

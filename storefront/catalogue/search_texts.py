@@ -31,7 +31,7 @@ from storefront.catalogue.folding import (
     unaccented,
     unjoined,
 )
-from storefront.catalogue.translating import ATTRIBUTE, VARIANT, key
+from storefront.catalogue.translating import ATTRIBUTE, VARIANT, Texts, key
 from storefront.kit.translations import Translations
 from storefront.shops.languages import STEMMERS
 
@@ -176,7 +176,7 @@ def search_text(
     words: frozenset[Spelling] = _spellings(f"{named} {other}")
     for each in further:
         if texts := (translations or {}).get(each):
-            words |= _add_translated(sections, texts, each, _keys(attributes, variants))
+            words |= _add_translated(sections, texts, each, attributes, variants)
     text = "".join([f" {section} {end}" for section, end in zip(sections, _ENDS, strict=True)])
     values = [name, *skus, *others, read]
     written = [value for value in values if "&" in value and _decoded(value) != value]
@@ -187,25 +187,20 @@ def search_text(
     return SearchText(text, words)
 
 
-def _keys(attributes: Any, variants: Iterable[tuple[str, str, Mapping[str, Any]]]) -> list[str]:
-    """The keys of the translations of the third section's texts."""
-    found = []
-    for attribute in attributes or ():
-        if isinstance(attribute, Mapping):
-            name = str(attribute.get("name"))
-            found += [key(ATTRIBUTE, name), *(key(ATTRIBUTE, name, value) for value in _texts(attribute.get("values")))]
-    for variant, _, option_values in variants:
-        found.append(key(VARIANT, variant))
-        found += [key(ATTRIBUTE, name, value) for name, value in option_values.items() if isinstance(value, str)]
-    return found
-
-
 def _add_translated(
-    sections: list[str], texts: Mapping[str, str], language: str, keys: Iterable[str]
+    sections: list[str], texts: Texts, language: str, attributes: Any, variants: Iterable[tuple[str, str, Mapping]]
 ) -> frozenset[Spelling]:
     """Add the texts of one further language to the sections of a product. Returns its words for spelling."""
-    named = _spaced(texts.get("name", ""))
-    other = _joined([texts.get(each, "") for each in keys])
+    others = []
+    for attribute in attributes or ():
+        if isinstance(attribute, Mapping):
+            axis = str(attribute.get("name"))
+            others.append(texts.get(key(ATTRIBUTE, axis), ""))
+            others += [texts.get(key(ATTRIBUTE, axis, value), "") for value in _texts(attribute.get("values"))]
+    for variant, _, option_values in variants:
+        others.append(texts.get(key(VARIANT, variant), ""))
+        others += [texts.get(key(ATTRIBUTE, axis, value), "") for axis, value in option_values.items()]
+    named, other = _spaced(texts.get("name", "")), _joined(others)
     added = (
         _section(named, language, with_pairs=True),
         "",

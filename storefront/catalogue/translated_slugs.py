@@ -44,6 +44,20 @@ def found_row(shop: Shop, model: Model, slug: str, language: str, *, is_current:
     return rows.values_list(f"{key}_id", f"{key}__slug").first()
 
 
+def moved_row(shop: Shop, model: Model, slug: str, language: str) -> tuple[int, str] | None:
+    """Id and main slug of the row that had this slug in this language before, or else has or had it in another one of
+    the shop's: a page's address that was made for another language leads on. No query in a shop without any."""
+    if not shop.further_languages or "\0" in slug or len(slug) > rules.MAX_SLUG_LENGTH:
+        return None
+    key = key_of(model)
+    rows = TranslatedSlug.objects.filter(
+        shop=shop, language__in=shop.further_languages, slug=slug, **{f"{key}__isnull": False}
+    )
+    found = rows.values_list("language", "current", f"{key}_id", f"{key}__slug")
+    best = min(found, key=lambda row: (row[0] != language, not row[1], row[2]), default=None)
+    return best and (best[2], best[3])
+
+
 def key_of(model: Model) -> str:
     return "product" if model is Product else "category"
 

@@ -158,7 +158,7 @@ def press_pay(
     earlier = _end_earlier(shop, cart, checkout, digest, now)
     if earlier is not None:
         return Pressed(order=earlier.order, payment=earlier)
-    frozen = freeze(shop, checkout, provider, agreed, digest, shopper_note, place, keeping, now)
+    frozen = freeze(shop, checkout, provider, agreed, digest, shopper_note, place, keeping, now, quote.language)
     if frozen.order is not None or frozen.payment is None:
         return frozen
     return _start(shop, frozen.payment, given, now)
@@ -175,9 +175,10 @@ def freeze(
     place: str,
     keeping: Keeping,
     now: datetime,
+    language: str = "",
 ) -> Pressed:
     """Freeze the checkout as a draft with a payment to be started, or place its order if it is free. A checkout that
-    was pressed with the same digest before returns what that one made.
+    was pressed with the same digest before returns what that one made. The order has names in this language.
 
     Raises what `press_pay` raises before it asks a provider; then nothing has changed.
     """
@@ -197,7 +198,7 @@ def freeze(
     # Lines that are short are refused below, when their stock is taken.
     if any(not each.is_short or each.is_price_changed for each in carts.reprice_cart(shop=shop, cart=cart, now=now)):
         raise NotAsShown
-    quote = queries.quote(shop, cart, checkout, now)
+    quote = queries.quote(shop, cart, checkout, now, language)
     _check_agreed(shop, checkout, quote, agreed)
     basket, arrivals = merging.ordered_lines(shop=shop, cart=cart)
     quote = replace(quote, totals=paid_with(provider, quote.totals, shop.currency))

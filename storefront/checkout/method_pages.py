@@ -28,7 +28,7 @@ def methods(request: Request) -> HttpResponse:
     if cart is None:
         return HttpResponse(status=204)
     checkout = queries.open_checkout(request.shop, cart, owner_of(request))
-    quote = queries.quote(request.shop, cart, checkout, request.now)
+    quote = queries.quote(request.shop, cart, checkout, request.now, request.language)
     if not quote.lines:
         return HttpResponse(status=204)
     found = [_record(each) for each in payment_methods(request.shop, quote.totals)]

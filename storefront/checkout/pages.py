@@ -83,7 +83,7 @@ def details(request: Request) -> HttpResponse:
         request.POST if request.method == "POST" else None,
         checkout=checkout or (queries.prefilled_checkout(request.shop, customer) if customer else None),
         needs_delivery=quote.needs_delivery,
-        ways=queries.ways_of_delivery(request.shop),
+        ways=queries.ways_of_delivery(request.shop, request.language),
         countries=countries(),
         home=request.shop.country,
         check_vat_id=checker_of(request, checkout) if is_asked(request.shop) else None,
@@ -228,7 +228,7 @@ def _current_checkout(request: Request, *, is_press: bool = False) -> tuple[Cart
     held = partial(held_stock, request.shop, cart)
     _report_changes(request, reprice_cart(shop=request.shop, cart=cart, held=held, now=request.now), is_press=is_press)
     checkout = queries.open_checkout(request.shop, cart, owner_of(request))
-    quote = queries.quote(request.shop, cart, checkout, request.now)
+    quote = queries.quote(request.shop, cart, checkout, request.now, request.language)
     if not quote.lines:
         for each in merging.arrival_summaries(request.shop, cart, []):
             for missed in each.missing:

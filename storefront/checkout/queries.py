@@ -8,6 +8,7 @@ from storefront.carts import queries as carts
 from storefront.carts.merging import last_arrival
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.schemas import contents_record
+from storefront.carts.translated_lines import lines_in
 from storefront.checkout.models import Checkout
 from storefront.checkout.vat_ids import proven_country
 from storefront.customers.models import Customer
@@ -15,6 +16,7 @@ from storefront.customers.queries import ADDRESS_FIELDS, default_address
 from storefront.kit.clock import timestamp
 from storefront.kit.countries import countries
 from storefront.kit.money import ZERO, quantize
+from storefront.kit.translations import spoken
 from storefront.payments.methods import with_minimum
 from storefront.pricing import queries as pricing
 from storefront.pricing.models import PickupPlace
@@ -36,7 +38,7 @@ class Quote:
     `address` is the destination: the delivery address, the pick-up place, or the billing address if nothing is
     delivered. `deliveries` are the delivery methods for it. `delivery` is the chosen one, or until then (`is_chosen`)
     the cheapest; None if none is available or nothing is delivered. `pickup` is the place where the shopper collects
-    the order.
+    the order. `language` is that of the names of lines, discounts, taxes and deliveries; empty for the main one.
     """
 
     lines: list[CartLine]
@@ -47,6 +49,7 @@ class Quote:
     delivery: ShippingOption | None
     is_chosen: bool
     pickup: PickupPlace | None
+    language: str = ""
 
     @property
     def is_shipped(self) -> bool:
@@ -96,29 +99,30 @@ def checkout_of_cart(shop: Shop, cart: Cart, owner: UUID | None, public_id: UUID
     return found.select_related("order").first()
 
 
-def ways_of_delivery(shop: Shop) -> WaysOfDelivery:
+def ways_of_delivery(shop: Shop, language: str = "") -> WaysOfDelivery:
     """The ways in which an order of this shop can reach the shopper."""
-    zones, places = pricing.delivery_zones(shop), pricing.pickup_places(shop)
+    zones, places = pricing.delivery_zones(shop), pricing.pickup_places(shop, language)
     if not zones:
         return WaysOfDelivery({} if places else countries(), frozenset(), places)
     served = served_countries(zones, pricing.served_zones(shop))
     return WaysOfDelivery(served, countries_by_region(zones), places)
 
 
-def quote(shop: Shop, cart: Cart, checkout: Checkout | None, now: datetime) -> Quote:
-    """The quote for the basket. Includes tax and delivery once an address or a pick-up place is known."""
+def quote(shop: Shop, cart: Cart, checkout: Checkout | None, now: datetime, language: str = "") -> Quote:
+    """The quote for the basket, with names in this language. Includes tax and delivery once an address or a pick-up
+    place is known."""
     lines = carts.cart_lines(shop, cart)
     needs_delivery = carts.needs_shipping(lines)
-    pickup = _pickup(shop, checkout) if needs_delivery else None
+    pickup = _pickup(shop, checkout, language) if needs_delivery else None
     address = _destination(checkout, needs_delivery, pickup) if checkout else None
     email = checkout.email if checkout else ""
-    discounts = carts.cart_discounts(shop, lines, now, cart=cart, email=email)
+    discounts = carts.cart_discounts(shop, lines, now, cart=cart, email=email, language=language)
     deliveries: list[ShippingOption] = []
     if pickup is not None:
         deliveries = [pickup_option(pickup)]
     elif address and needs_delivery:
         is_free = carts.is_delivery_free(shop, lines, discounts, now)
-        deliveries = _deliveries(shop, lines, address, is_free=is_free)
+        deliveries = _deliveries(shop, lines, address, is_free=is_free, language=language)
     delivery, is_chosen = _chosen(checkout, deliveries)
     totals = carts.cart_totals(
         shop,
@@ -126,7 +130,7 @@ def quote(shop: Shop, cart: Cart, checkout: Checkout | None, now: datetime) -> Q
         now,
         cart=cart,
         discounts=discounts,
-        terms=_tax_terms(shop, cart, checkout, address, now),
+        terms=_tax_terms(shop, cart, checkout, address, now, language),
         shipping=delivery.price if delivery else ZERO,
         is_shipping_covered=delivery is None or delivery.is_covered,
     )
@@ -134,8 +138,8 @@ def quote(shop: Shop, cart: Cart, checkout: Checkout | None, now: datetime) -> Q
     if totals.delivery_part != 1:
         deliveries = [_at_part(shop, each, totals.delivery_part) for each in deliveries]
         delivery = _at_part(shop, delivery, totals.delivery_part) if delivery else None
-    lines = carts.shown_lines(lines, totals)
-    return Quote(lines, totals, needs_delivery, address, deliveries, delivery, is_chosen, pickup)
+    lines = lines_in(shop, carts.shown_lines(lines, totals), language)
+    return Quote(lines, totals, needs_delivery, address, deliveries, delivery, is_chosen, pickup, language)
 
 
 def abandoned_record(shop: Shop, cart: Cart, checkout: Checkout, quoted: Quote) -> dict[str, Any]:
@@ -168,11 +172,12 @@ def pickup_record(place: PickupPlace) -> dict[str, str]:
     return place.address | {"hours": place.hours}
 
 
-def _pickup(shop: Shop, checkout: Checkout | None) -> PickupPlace | None:
+def _pickup(shop: Shop, checkout: Checkout | None, language: str) -> PickupPlace | None:
     """The chosen pick-up place, if it is still offered."""
     if checkout is None or checkout.pickup_place_id is None:
         return None
-    return PickupPlace.objects.filter(shop=shop, pk=checkout.pickup_place_id, is_active=True).first()
+    found = PickupPlace.objects.filter(shop=shop, pk=checkout.pickup_place_id, is_active=True)
+    return next(iter(spoken(found, language, "name", "hours", "ready")), None)
 
 
 def _destination(checkout: Checkout, needs_delivery: bool, pickup: PickupPlace | None) -> dict[str, str] | None:
@@ -182,7 +187,7 @@ def _destination(checkout: Checkout, needs_delivery: bool, pickup: PickupPlace |
 
 
 def _tax_terms(
-    shop: Shop, cart: Cart, checkout: Checkout | None, address: dict[str, str] | None, now: datetime
+    shop: Shop, cart: Cart, checkout: Checkout | None, address: dict[str, str] | None, now: datetime, language: str
 ) -> TaxTerms:
     """The tax terms of the basket, as far as its destination is known."""
     is_net = carts.sees_net_prices(shop, cart)
@@ -190,7 +195,9 @@ def _tax_terms(
         return pricing.tax_terms(shop, is_net=is_net)
     country = proven_country(shop, checkout.vat_id, checkout.vat_check, now)
     buyer = billing_address(checkout) or address
-    return pricing.tax_terms(shop, destination=address, buyer=buyer, vat_id_country=country, is_net=is_net)
+    return pricing.tax_terms(
+        shop, destination=address, buyer=buyer, vat_id_country=country, is_net=is_net, language=language
+    )
 
 
 def _at_part(shop: Shop, option: ShippingOption, part: Decimal) -> ShippingOption:
@@ -198,14 +205,16 @@ def _at_part(shop: Shop, option: ShippingOption, part: Decimal) -> ShippingOptio
     return replace(option, price=quantize(option.price * part, shop.currency))
 
 
-def _deliveries(shop: Shop, lines: list[CartLine], address: dict[str, str], *, is_free: bool) -> list[ShippingOption]:
+def _deliveries(
+    shop: Shop, lines: list[CartLine], address: dict[str, str], *, is_free: bool, language: str
+) -> list[ShippingOption]:
     zones = pricing.delivery_zones(shop)
     if not zones and not pricing.pickup_places(shop):
         return [ShippingOption(PLAIN_DELIVERY, ZERO, is_covered=True)]
     zone = zone_of(zones, address)
     if zone is None:
         return []
-    rates = pricing.shipping_rates(shop, zone)
+    rates = pricing.shipping_rates(shop, zone, language)
     return shipping_options(rates, carts.parcel(shop, lines), is_delivery_free=is_free)
 
 

@@ -17,6 +17,7 @@ from django.template.loader import render_to_string
 from storefront.content.mail_kinds import KINDS
 from storefront.content.models import MailText
 from storefront.kit.names import has_invisible_characters
+from storefront.kit.translations import spoken
 from storefront.shops import mail
 from storefront.shops.models import Shop
 
@@ -41,9 +42,11 @@ class Words:
         return fill(standard if own is None else own, values)
 
 
-def words_of(shop: Shop, kind: str) -> Words:
-    row = MailText.objects.filter(shop=shop, kind=kind).first()
-    return Words(row.subject, row.opening, row.closing) if row else Words()
+def words_of(shop: Shop, kind: str, language: str = "") -> Words:
+    """The shop's own texts in this language, or else in its main one."""
+    for row in spoken(MailText.objects.filter(shop=shop, kind=kind)[:1], language, *PARTS):
+        return Words(row.subject, row.opening, row.closing)
+    return Words()
 
 
 def write_mail(
@@ -57,10 +60,12 @@ def write_mail(
     pictures: Mapping[str, str] | None = None,
     links: Iterable[str] = (),
     is_to_staff: bool = False,
+    language: str = "",
 ) -> EmailMultiAlternatives:
     """Write a mail of this kind to one address. `values` are the values of its placeholders, `context` is the context
-    of its template, and `words` replace the shop's own; see `mail.message` for the other arguments."""
-    words = words or words_of(shop, kind)
+    of its template, and `words` replace the shop's own, which are in this `language`; see `mail.message` for the other
+    arguments."""
+    words = words or words_of(shop, kind, language)
     known = {
         "shop_name": shop.name,
         "shop_email": shop.email or shop.base_url,
@@ -73,7 +78,7 @@ def write_mail(
         shop=shop,
         to=to,
         subject=filled("subject", KINDS[kind].subject),
-        text=render_to_string(KINDS[kind].template, {"shop": shop, **context, "words": filled}),
+        text=render_to_string(KINDS[kind].template, {"shop": shop, "language": language, **context, "words": filled}),
         pictures=pictures,
         links=links,
         is_to_staff=is_to_staff,

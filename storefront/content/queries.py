@@ -1,22 +1,36 @@
+from django.db.models.fields.json import KeyTextTransform, KeyTransform
+
 from storefront.content.address_models import MAX_PATH_LENGTH
 from storefront.content.models import Looks, Page, Redirect
+from storefront.kit.translations import spoken
 from storefront.shops.models import Shop
 
 
-def published_pages(shop: Shop) -> list[Page]:
-    """The shop's published pages in the order of its footer, without their texts."""
-    return list(Page.objects.filter(shop=shop, is_published=True).defer("body", "summary"))
+def published_pages(shop: Shop, language: str = "") -> list[Page]:
+    """The shop's published pages in the order of its footer, without their texts. Their translations, which have the
+    texts, are read in the language of a title alone."""
+    pages = Page.objects.filter(shop=shop, is_published=True).defer("body", "summary", "translations")
+    if language in ("", shop.language):
+        return list(pages)
+    titles = KeyTextTransform("title", KeyTransform(language, "translations"))
+    found = list(pages.annotate(title_in_language=titles))
+    for page in found:
+        page.title = page.title_in_language or page.title  # type: ignore[attr-defined]
+    return found
 
 
-def published_page(shop: Shop, slug: str) -> Page | None:
+def published_page(shop: Shop, slug: str, language: str = "") -> Page | None:
     # PostgreSQL refuses NUL characters in texts.
-    return Page.objects.filter(shop=shop, is_published=True, slug=slug).first() if "\0" not in slug else None
+    found = Page.objects.filter(shop=shop, is_published=True, slug=slug)[:1] if "\0" not in slug else []
+    return next(iter(spoken(found, language, "title", "body", "summary")), None)
 
 
-def looks_of(shop: Shop) -> Looks:
+def looks_of(shop: Shop, language: str = "") -> Looks:
     """The shop's looks with its own links; the default looks if nobody has chosen any."""
-    found = Looks.objects.filter(shop=shop).prefetch_related("links").first()
-    return found or Looks(shop=shop)
+    rows = Looks.objects.filter(shop=shop).prefetch_related("links")[:1]
+    found = spoken(rows, language, "hero_title", "hero_text", "hero_button", "footer_text")
+    spoken((link for looks in found for link in looks.links.all()), language, "label")
+    return found[0] if found else Looks(shop=shop)
 
 
 def redirect_target(shop: Shop, path: str) -> str | None:

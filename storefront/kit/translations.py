@@ -5,9 +5,10 @@ shown as it was written in the shop's main language.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 Translations = Mapping[str, Mapping[str, str]]
+T = TypeVar("T")
 
 
 def translated(fields: Mapping[str, Any], translations: Translations | None, language: str) -> dict[str, Any]:
@@ -22,12 +23,15 @@ def translated_text(text: str, field: str, translations: Translations | None, la
     return ((translations or {}).get(language) or {}).get(field) or text
 
 
-def speak(rows: Iterable[Any], language: str, *fields: str) -> None:
-    """Give rows that are only shown, and not saved, their texts in this language."""
+def spoken(rows: Iterable[T], language: str, *fields: str) -> list[T]:
+    """The rows, which are only shown and not saved, with their texts in this language."""
+    rows = list(rows)
     for row in rows:
-        for name, text in ((row.translations or {}).get(language) or {}).items():
-            if name in fields and text:
-                setattr(row, name, text)
+        texts = (row.translations or {}).get(language) or {} if language else {}  # type: ignore[attr-defined]
+        for name in fields:
+            if texts.get(name):
+                setattr(row, name, texts[name])
+    return rows
 
 
 def merged(

@@ -12,15 +12,15 @@ from django.db import connections, router
 from django.db.models import Q, QuerySet
 from pyroaring import BitMap64
 
-from storefront.catalogue import records, rules, translated_slugs
+from storefront.catalogue import records, rules, translated_slugs, translating
 from storefront.catalogue.models import Category, Product
 from storefront.catalogue.old_slugs import moved_row
 from storefront.catalogue.records import Record
 from storefront.catalogue.translated_records import (
     members_to_read,
-    translate_product,
     translated_category_json,
     translated_json,
+    translated_product,
 )
 from storefront.kit.sql import fetch
 from storefront.listing import page_sql, sql
@@ -28,6 +28,9 @@ from storefront.listing.page import RELEVANCE, Listing
 from storefront.listing.page import ProductFilters as ProductFilters
 from storefront.shops.models import Shop
 from storefront.sync.log import as_utc
+
+# Products whose translations name the values of a list's filters.
+MAX_SPEAKING = 1000
 
 
 def published(now: datetime) -> Q:
@@ -94,8 +97,11 @@ def match_ids(
     return BitMap64() if listing is None else listing.match_ids()
 
 
-def first_products(shop: Shop, filters: ProductFilters, *, count: int, now: datetime) -> list[Record]:
+def first_products(
+    shop: Shop, filters: ProductFilters, *, count: int, now: datetime, language: str | None = None
+) -> list[Record]:
     """The first `count` products of a list, without counting the others."""
+    filters = replace(filters, language=language) if language else filters
     listing = _listing(shop, filters, now)
     return [orjson.loads(text) for text in _texts(shop, listing.first_rows(count), filters)] if listing else []
 
@@ -116,7 +122,7 @@ def product_record_of_page(shop: Shop, slug: str, *, language: str | None = None
     record = orjson.loads(found.json)
     record["slugs"] = translated_slugs.slugs_of(shop, record)
     if language is not None:
-        translate_product(record, language)
+        return translated_product(record, language)
     return record
 
 
@@ -191,12 +197,27 @@ def _texts(shop: Shop, rows: Iterable[tuple], filters: ProductFilters) -> list[s
 
 
 def _further(shop: Shop, language: str | None) -> str | None:
-    return None if language == shop.language else language
+    return None if language in ("", shop.language) else language
 
 
 def languages_of_search(shop: Shop, language: str | None) -> list[str]:
     """The languages in which the words of a search are stemmed: that of the page or call, and the shop's main one."""
-    return [shop.language] if language in (None, shop.language) else [language, shop.language]
+    further = _further(shop, language)
+    return [shop.language] if further is None else [further, shop.language]
+
+
+def words_of(shop: Shop, ids: BitMap64, language: str) -> dict[str, str]:
+    """Texts of attributes and their values in this language, by `translating.key`, as products of a list have them. The
+    first MAX_SPEAKING with translations are read; none in the main language."""
+    if language in ("", shop.language):
+        return {}
+    rows = Product.objects.filter(shop=shop, pk__in=ids[: page_sql.MAX_IDS]).exclude(translations=None).order_by("pk")
+    found: dict[str, str] = {}
+    for texts in rows.values_list("translations", flat=True)[:MAX_SPEAKING]:
+        for name, text in (texts.get(language) or {}).items():
+            if name.startswith(translating.ATTRIBUTE):
+                found.setdefault(name, text)
+    return found
 
 
 def database_fetch(statement: str, params: dict[str, Any], *, prepared: bool = True) -> list[tuple]:
@@ -232,8 +253,11 @@ class _Singles:
         return found or self._by_old_slug(id_or_slug)
 
     def of_page(self, slug: str) -> Found | None:
-        """A record by slug, else by an old slug, else by id."""
-        return self._by_slug(slug) or self._by_old_slug(slug) or self._by_id(rules.as_id(slug))
+        """A record by slug, else by an old slug or that of another language, else by id."""
+        found = self._by_slug(slug) or self._by_old_slug(slug)
+        if found is None and (moved := translated_slugs.moved_row(self.shop, self.model, slug, self.language or "")):
+            found = self._by_id(moved[0])
+        return found or self._by_id(rules.as_id(slug))
 
     def _by_old_slug(self, slug: str) -> Found | None:
         moved = self._translated(slug, is_current=False) or moved_row(self.shop, self.model, slug)

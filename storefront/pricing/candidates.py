@@ -13,6 +13,7 @@ from storefront.customers.models import Customer
 from storefront.customers.queries import mailbox_of
 from storefront.kit import tokens
 from storefront.kit.sql import Columns, fetch
+from storefront.kit.translations import spoken
 from storefront.pricing.discounts import NOT_APPLICABLE, USED_UP, Candidate
 from storefront.pricing.models import Discount, DiscountCode, DiscountGroup, Redemption
 from storefront.shops.models import Shop
@@ -50,7 +51,13 @@ NOBODY = Shopper()
 
 
 def candidates(
-    shop: Shop, *, product_ids: Collection[int], codes: Sequence[str], shopper: Shopper = NOBODY, now: datetime
+    shop: Shop,
+    *,
+    product_ids: Collection[int],
+    codes: Sequence[str],
+    shopper: Shopper = NOBODY,
+    now: datetime,
+    language: str = "",
 ) -> list[Candidate]:
     """The automatic discounts that run, oldest first, and one candidate for each code, in their order.
 
@@ -58,7 +65,7 @@ def candidates(
     """
     found = _automatic(shop, now) if product_ids else []
     found += _of_codes(shop, codes) if codes else []
-    discounts = [each.discount for each in found if each.discount]
+    discounts = spoken((each.discount for each in found if each.discount), language, "name")
     fitting = _fitting_products(shop, [each.pk for each in discounts if each.is_limited_to_items], product_ids)
     not_in_group = _closed_to(shop, [each.pk for each in discounts if each.is_limited_to_groups], shopper)
     used_up = _used_up(shop, found, shopper)

@@ -11,6 +11,7 @@ from storefront.catalogue.models import Product
 from storefront.catalogue.weights import without_weight
 from storefront.customers.models import CustomerGroup
 from storefront.kit.money import ZERO, quantize
+from storefront.kit.translations import spoken, translated_text
 from storefront.pricing.discounts import PricedLine
 from storefront.pricing.models import DeliveryZone, GroupPrice, PickupPlace, ShippingRate, TaxRate
 from storefront.pricing.rules import price_for_group
@@ -101,15 +102,17 @@ def tax_terms(
     buyer: Mapping[str, str] | None = None,
     vat_id_country: str = "",
     is_net: bool = False,
+    language: str = "",
 ) -> TaxTerms:
-    """How a basket is taxed (`taxes.TaxTerms`). One query; none if there is no address and prices are as entered."""
+    """How a basket is taxed (`taxes.TaxTerms`), with names in this language. One query; none if there is no address and
+    prices are as entered."""
     wanted = {address["country"] for address in (destination, buyer) if address}
     if not wanted and not (is_net and shop.prices_include_tax):
         return TaxTerms(included=shop.prices_include_tax)
     # The rates of France apply in Monaco.
     wanted |= {shop.country} | ({"FR"} if "MC" in wanted else set())
     return TaxTerms(
-        rates=tuple(TaxRate.objects.filter(shop=shop, country__in=wanted).order_by("pk")),
+        rates=tuple(spoken(TaxRate.objects.filter(shop=shop, country__in=wanted).order_by("pk"), language, "name")),
         home=shop.country,
         destination=destination,
         buyer=buyer,
@@ -124,10 +127,12 @@ def tax_terms(
     )
 
 
-def tax_name(shop: Shop) -> str:
+def tax_name(shop: Shop, language: str = "") -> str:
     """The name of the tax in the shop's own country, such as VAT; empty if there is none."""
     rates = TaxRate.objects.filter(shop=shop, country=shop.country).order_by("step", "pk")
-    return rates.values_list("name", flat=True).first() or ""
+    for name, translations in rates.values_list("name", "translations")[:1]:
+        return translated_text(name, "name", translations, language)
+    return ""
 
 
 def delivery_zones(shop: Shop) -> list[DeliveryZone]:
@@ -140,7 +145,7 @@ def served_zones(shop: Shop) -> set[int]:
     return set(ShippingRate.objects.filter(shop=shop, is_active=True).values_list("zone", flat=True))
 
 
-def shipping_rates(shop: Shop, zone: DeliveryZone) -> list[tuple[ShippingRate, list[Step]]]:
+def shipping_rates(shop: Shop, zone: DeliveryZone, language: str = "") -> list[tuple[ShippingRate, list[Step]]]:
     """The zone's active rates with their tables, in the merchant's order. `shipping.shipping_options` selects those
     that fit a basket.
 
@@ -154,12 +159,14 @@ def shipping_rates(shop: Shop, zone: DeliveryZone) -> list[tuple[ShippingRate, l
         _, steps = found.setdefault(rate.pk, (rate, []))
         if rate.step_price is not None:
             steps.append((rate.step_up_to, rate.step_price))
+    spoken((rate for rate, _ in found.values()), language, "name", "delivery_time")
     return list(found.values())
 
 
-def pickup_places(shop: Shop) -> list[PickupPlace]:
+def pickup_places(shop: Shop, language: str = "") -> list[PickupPlace]:
     """The active pick-up places, in the merchant's order."""
-    return list(PickupPlace.objects.filter(shop=shop, is_active=True).order_by("sort_order", "pk"))
+    places = PickupPlace.objects.filter(shop=shop, is_active=True).order_by("sort_order", "pk")
+    return spoken(places, language, "name", "hours", "ready")
 
 
 def products_without_weight(shop: Shop) -> int:

@@ -92,6 +92,7 @@ class ProductImport(models.Model):
         AUTO = "auto", "Detect automatically"
         WOOCOMMERCE = "woocommerce", "WooCommerce CSV"
         SHOPIFY = "shopify", "Shopify CSV"
+        SHOPIFY_TEXTS = "shopify-texts", "Shopify CSV of translations"
         SQUARESPACE = "squarespace", "Squarespace CSV"
         WIX = "wix", "Wix CSV"
         BIGCOMMERCE = "bigcommerce", "BigCommerce CSV"

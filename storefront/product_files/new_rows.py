@@ -23,6 +23,7 @@ from storefront.catalogue.search_texts import SearchText, search_text
 from storefront.catalogue.variant_prices import follow
 from storefront.kit.bulk_insert import BulkTable, Packed
 from storefront.kit.money import ZERO
+from storefront.kit.translations import merged
 from storefront.product_files.parsed_products import (
     NAMED,
     NewRows,
@@ -65,6 +66,9 @@ class NewTables:
             fields = fields | self._prices([row for _, row in variants])
         row = {**rules.stock_tracking_default(fields), **parsed.if_new, **fields}
         row["sort_name"] = rules.sort_name(row["name"])
+        if parsed.merges_translations:
+            # Without the blank cells.
+            row["translations"] = merged(None, row["translations"])
         if row.get("status") == Product.Status.ACTIVE and "published_on" not in row:
             # rules.published_on, without the cost of a model instance.
             row["published_on"] = max(self.now, row.get("publish_at") or self.now)

@@ -28,6 +28,7 @@ from storefront.product_files.programs import (
 )
 from storefront.product_files.rows import ColumnIndex, read_numbers
 from storefront.product_files.shopify import reader as shopify_reader
+from storefront.product_files.shopify import translations
 from storefront.product_files.woocommerce import reader as woocommerce_reader
 from storefront.product_files.woocommerce.headers import languages
 from storefront.shops.models import Shop
@@ -77,6 +78,7 @@ READERS: dict[str, TableFormat] = {
     "bigcommerce": bigcommerce_v3.FORMAT,
     "bigcommerce-v2": bigcommerce_v2.FORMAT,
     "matrixify": matrixify,
+    "shopify-texts": translations,
 }
 # Warnings about headers that are reported.
 MAX_WARNINGS = 100
@@ -116,7 +118,7 @@ class OpenedFile:
     @property
     def has_keys(self) -> bool:
         """Returns True if each product of the format has a key that this shop keeps, too, such as a handle."""
-        return self.format in ("woocommerce", "shopify", "matrixify", "native")
+        return self.format in ("woocommerce", "shopify", "shopify-texts", "matrixify", "native")
 
 
 def open_source(

@@ -253,6 +253,8 @@ class ParsedProduct(CompactPickle):
     rows: NewRows | None = None
     # True if the file may have more rows of the product, which cannot be read: then nothing is removed or deactivated.
     is_partial: bool = False
+    # True if translations that the file does not state stay.
+    merges_translations: bool = False
     # True if attributes keep what the file's format cannot state; if the product can have more attributes, or
     # categories, than the file has columns for, which stay.
     merges_attributes: bool = False

@@ -7,10 +7,12 @@ from copy import copy, deepcopy
 from datetime import datetime
 from typing import Any
 
+from storefront.catalogue import rules
 from storefront.catalogue.dated.sale_periods import COLUMNS, lift, settle
 from storefront.catalogue.models import Product, Variant
 from storefront.catalogue.parsing import InvalidValue
 from storefront.catalogue.variant_prices import follow
+from storefront.kit import translations
 from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.parsed_products import ParsedProduct
 
@@ -85,6 +87,14 @@ def merged_attributes(
         elif parsed.attributes_are_partial or item["name"] in kept:
             merged.append(item)
     return merged + list(unnamed.values())
+
+
+def merged_translations(product: Product, stated: Any) -> Any:
+    """The product's translations with the stated ones. Raises InvalidValue if they are too much to store."""
+    found = translations.merged(product.translations, stated)
+    if problems := rules.json_errors({"translations": found}):
+        raise InvalidValue(f"translations: {problems['translations'][0]}")
+    return found
 
 
 def with_option_values(

@@ -164,6 +164,8 @@ class _ProductUpdate(ListUpdates):
         if "attributes" in fields and self.parsed.merges_attributes:
             merged = patches.merged_attributes(self.parsed, self.existing, self.variant_rows, fields["attributes"])
             fields = fields | {"attributes": merged}
+        if "translations" in fields and self.parsed.merges_translations:
+            fields = fields | {"translations": patches.merged_translations(self.product, fields["translations"])}
         self.attributes = fields.get("attributes", self.attributes)
         self.columns.update(self.set(self.product, fields))
         for kind, name in self.parsed.related_names.items():

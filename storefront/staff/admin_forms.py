@@ -73,6 +73,13 @@ class ShopScopedForm(forms.ModelForm):
         if problem := markup.problem_of_change(self.cleaned_data.get(name) or "", self.initial.get(name)):
             self.add_error(name, f"This text {problem}.")
 
+    def clean_translation(self, name: str, text: str) -> str:
+        """The text of this field in another language, cleaned as the original is. Raises ValidationError."""
+        if isinstance(self.instance._meta.get_field(name), models.TextField) and (problem := markup.problem(text)):
+            raise forms.ValidationError(f"This text {problem}.")
+        tidy = getattr(self.fields[name], "tidy", None)
+        return tidy(text) if tidy else text
+
     def full_clean(self) -> None:
         self._check_choices()
         super().full_clean()

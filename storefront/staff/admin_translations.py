@@ -14,7 +14,7 @@ from django.contrib import admin
 from django.db import models
 from django.db.models import Q
 
-from storefront.kit import markup, translations
+from storefront.kit import translations
 from storefront.shops.languages import CHOICES
 from storefront.shops.models import Shop
 
@@ -30,7 +30,7 @@ def field_name(name: str, code: str) -> str:
 
 
 class TranslatedForm(forms.ModelForm):
-    """The form of a row with translations. `in_languages`: the column and the language of each field for one."""
+    """Part of the form of a row with translations. `in_languages` has column and language of each field for one."""
 
     shop: Shop
     in_languages: Mapping[str, tuple[str, str]] = {}
@@ -62,7 +62,8 @@ class TranslatedForm(forms.ModelForm):
             if key in self.cleaned_data:
                 name, _ = self.in_languages[key]
                 try:
-                    self.cleaned_data[key] = self.clean_translation(name, (self.cleaned_data[key] or "").strip())
+                    text = (self.cleaned_data[key] or "").strip()
+                    self.cleaned_data[key] = self.clean_translation(name, text)  # type: ignore[attr-defined]
                 except forms.ValidationError as error:
                     self.add_error(key, error)
         self.are_texts_changed = bool(changed := self.changed_texts())
@@ -77,13 +78,6 @@ class TranslatedForm(forms.ModelForm):
             if key in self.cleaned_data:
                 changed.setdefault(code, {})[name] = self.cleaned_data[key]
         return changed
-
-    def clean_translation(self, name: str, text: str) -> str:
-        """The text as it is stored: cleaned as the original is. Raises ValidationError."""
-        if isinstance(self.instance._meta.get_field(name), models.TextField) and (problem := markup.problem(text)):
-            raise forms.ValidationError(f"This text {problem}.")
-        tidy = getattr(self.fields[name], "tidy", None)
-        return tidy(text) if tidy else text
 
     def _changed_fields(self) -> list[str]:
         return [key for key in self.in_languages if key in self.fields and key in self.changed_data]

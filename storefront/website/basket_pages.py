@@ -20,6 +20,7 @@ from storefront.carts.code_entry import change_codes
 from storefront.carts.gift_card_lines import PLAIN
 from storefront.carts.models import CartLine
 from storefront.carts.session import basket_of, basket_to_add_to, remember_basket
+from storefront.carts.translated_lines import lines_in
 from storefront.catalogue.models import RelatedProduct
 from storefront.checkout.link import way_back_of_basket
 from storefront.customers import limits
@@ -109,7 +110,7 @@ def _add_posted(request: Request, record: dict[str, Any]) -> CartLine:
         with_token=False,
     )
     remember_basket(request, added.cart)
-    return added.line
+    return lines_in(request.shop, [added.line], request.language)[0]
 
 
 def _redirect_to_texts(request: Request, record: dict[str, Any]) -> HttpResponse:
@@ -122,7 +123,12 @@ def _texts_page(
     request: Request, record: dict[str, Any], given: QueryDict, *, sentence: str = "", status: int = 200
 ) -> HttpResponse:
     detail = product_detail(
-        request.shop, record, {name: given.get(name, "") for name in given}, customer_of(request), request.now
+        request.shop,
+        record,
+        {name: given.get(name, "") for name in given},
+        customer_of(request),
+        request.now,
+        language=request.language,
     )
     context = {
         "product": detail.record,
@@ -182,9 +188,9 @@ def _basket_context(request: Request) -> dict[str, Any]:
     if cart is not None:
         checks = actions.reprice_cart(shop=shop, cart=cart, held=partial(held_stock, shop, cart), now=request.now)
     lines = carts.cart_lines(shop, cart) if cart else []
-    terms = tax_terms(shop, is_net=carts.sees_net_prices(shop, cart))
-    totals = carts.cart_totals(shop, lines, request.now, cart=cart, terms=terms) if lines else None
-    entered, lines = lines, carts.shown_lines(lines, totals) if totals else []
+    terms, language = tax_terms(shop, is_net=carts.sees_net_prices(shop, cart)), request.language
+    totals = carts.cart_totals(shop, lines, request.now, cart=cart, terms=terms, language=language) if lines else None
+    entered, lines = lines, lines_in(shop, carts.shown_lines(lines, totals), language) if totals else []
     checked = {check.line.key: check for check in checks}
     slugs = dict(
         listing_queries.published_products(shop, request.now)
@@ -208,6 +214,7 @@ def _basket_context(request: Request) -> dict[str, Any]:
             remembered_place(request),
             is_delivery_free=totals.is_delivery_free,
             part=totals.delivery_part,
+            language=language,
         ),
         "way_back": way_back_of_basket(shop, cart, lines) if cart and lines else None,
         "blocked": any(not check.is_available for check in checks),
@@ -221,6 +228,7 @@ def _cross_sells(request: Request, lines: list[CartLine]) -> list[ProductCard]:
         RelatedProduct.Kind.CROSS_SELL,
         count=RELATED_PRODUCTS,
         now=request.now,
+        language=request.language,
     )
     return product_cards(request.shop, rows, customer_of(request), request.now)
 
@@ -253,7 +261,7 @@ def _find_product(request: Request, given: QueryDict) -> dict[str, Any] | None:
     product_id = given.get("product", "")
     if not (product_id.isascii() and product_id.isdigit()):
         return None
-    return listing_queries.product_record(request.shop, product_id, now=request.now)
+    return listing_queries.product_record(request.shop, product_id, now=request.now, language=request.language)
 
 
 def _variant(record: dict[str, Any], given: QueryDict) -> tuple[dict[str, Any] | None, list[dict[str, str]]]:

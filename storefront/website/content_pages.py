@@ -38,7 +38,7 @@ class MessageForm(CheckoutForm):
 @require_safe
 @require_shop
 def page(request: Request, slug: str) -> HttpResponse:
-    found = queries.published_page(request.shop, slug)
+    found = queries.published_page(request.shop, slug, request.language)
     if found is None:
         raise Http404("This page does not exist or is no longer available.")
     canonical = request.shop.base_url + reverse("website:page", args=[found.slug])

@@ -53,7 +53,13 @@ def remembered_place(request: Request) -> tuple[str, str]:
 
 
 def estimate(
-    shop: Shop, lines: Sequence[CartLine], place: tuple[str, str], *, is_delivery_free: bool, part: Decimal = ONE
+    shop: Shop,
+    lines: Sequence[CartLine],
+    place: tuple[str, str],
+    *,
+    is_delivery_free: bool,
+    part: Decimal = ONE,
+    language: str = "",
 ) -> DeliveryEstimate | None:
     """Estimate the delivery of these lines to this place; None if nothing is sent. The lines have entered prices.
     Delivery prices are multiplied by `part`, as in `rules.Totals`."""
@@ -74,7 +80,8 @@ def estimate(
     if zone is None:
         problem = f"No delivery to {postal_code or country_name(country)}." if country else ""
         return DeliveryEstimate(None, problem, served, country, postal_code)
-    options = shipping_options(pricing.shipping_rates(shop, zone), parcel, is_delivery_free=is_delivery_free)
+    rates = pricing.shipping_rates(shop, zone, language)
+    options = shipping_options(rates, parcel, is_delivery_free=is_delivery_free)
     problem = "" if options else "No delivery method fits these items."
     found = cheapest(options)
     if found is not None and part != ONE:

@@ -98,13 +98,19 @@ def takes_text(record: Record) -> bool:
 
 
 def product_detail(
-    shop: Shop, record: Record, given: Mapping[str, str], customer: Customer | None, now: datetime
+    shop: Shop,
+    record: Record,
+    given: Mapping[str, str],
+    customer: Customer | None,
+    now: datetime,
+    *,
+    language: str = "",
 ) -> ProductDetail:
     """The page's view of a product record. `given`: what the visitor has already chosen, by form field."""
     terms = group_terms(shop, customer.pk if customer else None, [record["id"]])
     record = offers.at_group_prices(record, terms)
     ranges = queries.variant_ranges(shop, [record["id"]], terms, now=now) if record["type"] == "variable" else {}
-    limits, bundle_items = queries.bundle(shop, record["id"], now) if record["type"] == "bundle" else ({}, [])
+    limits, bundle_items = queries.bundle(shop, record["id"], now, language) if record["type"] == "bundle" else ({}, [])
     if record["type"] == "digital":
         limits = queries.undelivered(shop, [record["id"]])
     options = queries.required_options(shop, [record["id"]], terms) if record["options"] else {}

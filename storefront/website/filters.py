@@ -2,14 +2,17 @@
 attribute. Invalid filters, and values that the shop does not have, are left out, and the page lists them."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from urllib.parse import urlencode
 from zlib import crc32
 
 from django.http import QueryDict
 
+from storefront.catalogue.translating import ATTRIBUTE as OF_ATTRIBUTE
+from storefront.catalogue.translating import of_part
 from storefront.kit.format import format_money
 from storefront.listing.facet_rows import MAX_VALUE_LENGTH
 from storefront.listing.facets import Chosen, Counted, Facets
@@ -49,9 +52,10 @@ class Chip:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A value to tick. Its id stays the same from page to page, so that focus can stay on it."""
+    """A value to tick, and its text. Its id stays the same from page to page, so that focus can stay on it."""
 
     id: str
+    value: str
     label: str
     count: int
     is_chosen: bool
@@ -148,17 +152,29 @@ def read_filters(query: QueryDict, *, with_price: bool) -> Given:
     return Given(chosen, pairs, malformed, with_price)
 
 
-def filter_form(shop: Shop, path: str, given: Given, facets: Facets, kept: Iterable[tuple[str, str]]) -> FilterForm:
+def filter_form(
+    shop: Shop,
+    path: str,
+    given: Given,
+    facets: Facets,
+    kept: Iterable[tuple[str, str]],
+    *,
+    words: Mapping[str, str] | None = None,
+) -> FilterForm:
     """Build the form for these filters with the counts in `facets`. `kept` are the URL's parameters for search and
-    order."""
+    order; `words` are the texts of attributes in the page's language (`listing.queries.words_of`)."""
+    words = words or {}
     kept = list(kept)
     chosen, pairs = facets.chosen, _of_shop(given.pairs, facets)
     groups = [_group("brand", "Brand", "brand", facets.brands)] if facets.brands else []
-    groups += [_group(each.key, each.label, ATTRIBUTE + each.label, each.values) for each in facets.attributes]
+    groups += [
+        _group(each.key, each.label, ATTRIBUTE + each.label, each.values, partial(of_part, words, OF_ATTRIBUTE))
+        for each in facets.attributes
+    ]
     return FilterForm(
         facets=facets,
         groups=groups,
-        chips=[Chip(label, _url(path, kept, without)) for label, without in _chips(shop, chosen, pairs, facets)],
+        chips=[Chip(label, _url(path, kept, without)) for label, without in _chips(shop, chosen, pairs, facets, words)],
         kept=kept,
         pairs=pairs,
         clear_url=_url(path, kept, []),
@@ -169,19 +185,29 @@ def filter_form(shop: Shop, path: str, given: Given, facets: Facets, kept: Itera
     )
 
 
-def _group(key: str, label: str, field: str, values: Sequence[Counted]) -> Group:
-    """The filter's values in alphabetical order. Those with most products, and the chosen ones, are shown at first."""
+def _group(
+    key: str, name: str, field: str, values: Sequence[Counted], text_of: Callable[..., str] | None = None
+) -> Group:
+    """The filter's values in alphabetical order. Those with most products, and the chosen ones, are shown at first.
+    `text_of` returns the text of the attribute of this name, or of a value of it, in the page's language."""
     # A single value more takes no more space than the line that would open it.
     most = len(values) if len(values) <= SEEN_VALUES + 1 else max(SEEN_VALUES, sum(each.is_chosen for each in values))
     id = f"filter-{crc32(key.encode()):x}"
 
     def boxes(counted: Sequence[Counted]) -> list[Box]:
-        return [
-            Box(f"{id}-{crc32(each.key.encode()):x}", each.label, each.count, each.is_chosen)
-            for each in sorted(counted, key=lambda each: _in_order(each.label))
+        found = [
+            Box(
+                f"{id}-{crc32(each.key.encode()):x}",
+                each.label,
+                text_of(name, each.label) if text_of else each.label,
+                each.count,
+                each.is_chosen,
+            )
+            for each in counted
         ]
+        return sorted(found, key=lambda box: _in_order(box.label))
 
-    return Group(id, label, field, boxes(values[:most]), boxes(values[most:]))
+    return Group(id, text_of(name) if text_of else name, field, boxes(values[:most]), boxes(values[most:]))
 
 
 def _in_order(label: str) -> tuple:
@@ -234,10 +260,15 @@ def _attribute(name: str) -> str:
     return name.removeprefix(ATTRIBUTE).strip().casefold()
 
 
-def _chips(shop: Shop, chosen: Chosen, pairs: Pairs, facets: Facets) -> Iterable[tuple[str, Pairs]]:
+def _chips(
+    shop: Shop, chosen: Chosen, pairs: Pairs, facets: Facets, words: Mapping[str, str]
+) -> Iterable[tuple[str, Pairs]]:
     """The chosen values in words, each with the parameters of the list without it."""
     labels = {
-        (each.key, value.key): f"{each.label}: {value.label}" for each in facets.attributes for value in each.values
+        (each.key, value.key): f"{of_part(words, OF_ATTRIBUTE, each.label)}: "
+        f"{of_part(words, OF_ATTRIBUTE, each.label, value.label)}"
+        for each in facets.attributes
+        for value in each.values
     }
     for name, value in pairs:
         without = [pair for pair in pairs if pair != (name, value)]

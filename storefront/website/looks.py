@@ -43,7 +43,7 @@ def looks_once(request: Any) -> Looks:
     if not getattr(request, "shop", None):
         return USUAL
     if not hasattr(request, "looks"):
-        request.looks = looks_of(request.shop)
+        request.looks = looks_of(request.shop, request.language)
     found: Looks = request.looks
     return found
 

@@ -76,8 +76,12 @@ def posted_page(page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
 @page_from_replica
 def home(request: Request) -> HttpResponse:
     shop, now = request.shop, request.now
-    featured = listing_queries.first_products(shop, ProductFilters(featured=True), count=9, now=now)
-    newest = listing_queries.first_products(shop, ProductFilters(sort="newest"), count=17, now=now)
+    featured = listing_queries.first_products(
+        shop, ProductFilters(featured=True), count=9, now=now, language=request.language
+    )
+    newest = listing_queries.first_products(
+        shop, ProductFilters(sort="newest"), count=17, now=now, language=request.language
+    )
     # A featured product is not shown a second time.
     featured_ids = {row["id"] for row in featured}
     newest = [row for row in newest if row["id"] not in featured_ids][:8]
@@ -86,7 +90,7 @@ def home(request: Request) -> HttpResponse:
     # Both grids together, so that prices and stock are read once.
     cards = {card.slug: card for card in product_cards(shop, [*featured, *newest], customer_of(request), now)}
     awaited = pictures.awaited_media(shop, lead["media"][:1]) if lead else ()
-    categories = queries.main_categories(shop)
+    categories = queries.main_categories(shop, request.language)
     images = queries.category_pictures(shop, categories, now)
     names = ", ".join(category.name for category in categories[:6])
     context = {
@@ -111,7 +115,7 @@ def home(request: Request) -> HttpResponse:
 @require_shop
 def listing(request: Request) -> HttpResponse:
     query = request.GET
-    category = _filtered_category(request.shop, query.get("category", ""))
+    category = _filtered_category(request, query.get("category", ""))
     if category and not query.get("q"):
         return redirect_to_category(request, category)
     return _listing(request, category, search=query.get("q", "").strip()[:MAX_SEARCH_LENGTH])
@@ -120,10 +124,10 @@ def listing(request: Request) -> HttpResponse:
 @require_safe
 @require_shop
 def category(request: Request, slug: str) -> HttpResponse:
-    found = queries.shown_category(request.shop, slug)
+    found = queries.shown_category(request.shop, slug, request.language)
     if found is not None:
-        return _listing(request, found)
-    moved = queries.moved_category(request.shop, slug)
+        return _listing(request, found) if found.slug == slug else lead_on(request, "website:category", found.slug)
+    moved = queries.moved_category(request.shop, slug, request.language)
     if moved is None:
         raise Http404("This category does not exist or is no longer available.")
     return lead_on(request, "website:category", moved.slug)
@@ -133,7 +137,7 @@ def category(request: Request, slug: str) -> HttpResponse:
 @require_shop
 @page_from_replica
 def product(request: Request, slug: str) -> HttpResponse:
-    record = listing_queries.product_record_of_page(request.shop, slug, now=request.now)
+    record = listing_queries.product_record_of_page(request.shop, slug, now=request.now, language=request.language)
     if record is None:
         raise Http404("This product does not exist or is no longer available.")
     if record["slug"] != slug:
@@ -146,7 +150,9 @@ def product_page(request: Request, record: dict[str, Any], *, given: dict[str, s
     if request.place == SHOP:
         # Forms of the page lead to pages of the secure host, on which the shopper types.
         request.page_sources = {"form-action": (origin_of(secure_base(request.shop)),)}  # type: ignore[attr-defined]
-    detail = details.product_detail(request.shop, record, given, customer_of(request), request.now)
+    detail = details.product_detail(
+        request.shop, record, given, customer_of(request), request.now, language=request.language
+    )
     home_category = record["categories"][-1] if record["categories"] else None
     context = {
         "product": detail.record,
@@ -155,7 +161,7 @@ def product_page(request: Request, record: dict[str, Any], *, given: dict[str, s
         or request.shop.base_url + reverse("website:product", args=[record["slug"]]),
         "noindex": record["noindex"],
         "structured": search_engines.structured_product(request.shop, record, detail),
-        "crumbs": _crumbs(request.shop, record["categories"]),
+        "crumbs": _crumbs(request, record["categories"]),
         "current_category": home_category,
         "related": _related(request, record, home_category),
         **more,
@@ -163,7 +169,7 @@ def product_page(request: Request, record: dict[str, Any], *, given: dict[str, s
     return render(request, "website/product.html", context, status=status)
 
 
-def _crumbs(shop: Shop, categories: list[dict[str, Any]]) -> list[Any]:
+def _crumbs(request: Request, categories: list[dict[str, Any]]) -> list[Any]:
     """The product's last category with all its ancestors."""
     if not categories:
         return []
@@ -172,7 +178,7 @@ def _crumbs(shop: Shop, categories: list[dict[str, Any]]) -> list[Any]:
     ids = {None, *(category["id"] for category in shown)}
     if all(category["parent_id"] in ids for category in shown):
         return shown
-    return [*queries.categories_above(shop, home["_lft"], home["_rgt"]), home]
+    return [*queries.categories_above(request.shop, home["_lft"], home["_rgt"], request.language), home]
 
 
 def _is_above(category: dict[str, Any], other: dict[str, Any]) -> bool:
@@ -182,11 +188,14 @@ def _is_above(category: dict[str, Any], other: dict[str, Any]) -> bool:
 def _related(request: Request, record: dict[str, Any], category: dict[str, Any] | None) -> list[ProductCard]:
     """Cards of the product's up-sells, and after them of others in its category."""
     shop, now = request.shop, request.now
-    rows = queries.related_records(shop, [record["id"]], RelatedProduct.Kind.UP_SELL, count=RELATED_PRODUCTS, now=now)
+    speaking: dict[str, Any] = {"now": now, "language": request.language}
+    rows = queries.related_records(
+        shop, [record["id"]], RelatedProduct.Kind.UP_SELL, count=RELATED_PRODUCTS, **speaking
+    )
     if category is not None and len(rows) < RELATED_PRODUCTS:
         shown = {record["id"], *(row["id"] for row in rows)}
         filters = ProductFilters(category=category["slug"])
-        others = listing_queries.first_products(shop, filters, count=RELATED_PRODUCTS + len(shown), now=now)
+        others = listing_queries.first_products(shop, filters, count=RELATED_PRODUCTS + len(shown), **speaking)
         rows += [row for row in others if row["id"] not in shown]
     return product_cards(shop, rows[:RELATED_PRODUCTS], customer_of(request), now)
 
@@ -201,26 +210,33 @@ def redirect_to_category(request: Request, category: Category) -> HttpResponse:
     return response
 
 
-def _filtered_category(shop: Shop, slug: str) -> Category | None:
-    return (queries.shown_category(shop, slug) or queries.moved_category(shop, slug)) if slug else None
+def _filtered_category(request: Request, slug: str) -> Category | None:
+    if not slug:
+        return None
+    shop, language = request.shop, request.language
+    return queries.shown_category(shop, slug, language) or queries.moved_category(shop, slug, language)
 
 
 def _listing(request: Request, category: Category | None, search: str = "") -> HttpResponse:
     shop, now = request.shop, request.now
     sort = _sort(request)
     page = _page_number(request.GET.get("page", "1"))
-    slug, order = category.slug if category else None, sort or (RELEVANCE if search else None)
-    filters = ProductFilters(q=search, for_shoppers=True, category=slug, with_subcategories=True, sort=order)
+    slug, order = queries.main_slug(category) if category else None, sort or (RELEVANCE if search else None)
+    language = request.language
+    filters = ProductFilters(
+        q=search, for_shoppers=True, category=slug, with_subcategories=True, sort=order, language=language
+    )
     given = read_filters(request.GET, with_price=_sees_list_prices(request))
-    below = queries.subcategories(shop, category) if category else queries.main_categories(shop)
+    below = queries.subcategories(shop, category, language) if category else queries.main_categories(shop, language)
     filters, facets, corrected = _narrowed(shop, filters, given, below, now)
     found = _products(shop, filters, facets, page, now)
     last = last_page(found.total, PER_PAGE)
     if page > last:
         raise NoSuchPage("This page does not exist.")
-    above = queries.categories_above(shop, category.lft, category.rgt) if category else []
+    above = queries.categories_above(shop, category.lft, category.rgt, language) if category else []
     path = reverse("website:category", args=[category.slug]) if category else reverse("website:listing")
-    form = filter_form(shop, request.path, given, facets, _kept(request, category=category))
+    words = listing_queries.words_of(shop, facets.ids, language)
+    form = filter_form(shop, request.path, given, facets, _kept(request, category=category), words=words)
     query = urlencode([*form.kept, *form.pairs])
     banner = category.banner.url if category and category.banner else None
     context = {

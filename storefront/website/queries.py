@@ -1,6 +1,6 @@
 """Reads of the shopper's pages besides the catalogue records. Each function reads for a whole page in few queries."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -10,13 +10,17 @@ from django.db.models import OuterRef, QuerySet, Subquery, Sum
 from storefront.carts import rules as cart_rules
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.purchasable import Purchasable, load_purchasables
+from storefront.carts.translated_lines import items_in
+from storefront.catalogue import rules, translated_slugs
 from storefront.catalogue.dated import sale_periods
 from storefront.catalogue.digital_files import without_file
 from storefront.catalogue.models import Category, Option, Product, ProductCategory, RelatedProduct, Variant
 from storefront.catalogue.old_slugs import moved_row
 from storefront.catalogue.records import media_url
 from storefront.catalogue.shown import shown_categories
+from storefront.catalogue.translating import CATEGORY_TEXTS
 from storefront.kit.money import ZERO
+from storefront.kit.translations import spoken
 from storefront.listing.queries import ProductFilters, first_products, published_products
 from storefront.pictures.queries import pictures_of
 from storefront.pricing.queries import GroupTerms
@@ -26,30 +30,53 @@ from storefront.website.offers import VariantRange
 MAIN_CATEGORIES = 10
 
 
-def main_categories(shop: Shop) -> list[Category]:
+def main_categories(shop: Shop, language: str = "") -> list[Category]:
     """The first MAIN_CATEGORIES main categories in the shop's order, for the navigation."""
-    return list(Category.objects.filter(shop=shop, parent=None, is_active=True).order_by("lft")[:MAIN_CATEGORIES])
+    main = Category.objects.filter(shop=shop, parent=None, is_active=True).order_by("lft")
+    return _in_language(main[:MAIN_CATEGORIES], language)
 
 
-def categories_above(shop: Shop, lft: int, rgt: int) -> list[Category]:
+def categories_above(shop: Shop, lft: int, rgt: int, language: str = "") -> list[Category]:
     """The categories above a shown one with these places in the tree, from the main category down."""
     above = Category.objects.filter(shop=shop, lft__lt=lft, rgt__gt=rgt)
-    return list(above.order_by("lft"))
+    return _in_language(above.order_by("lft"), language)
 
 
-def subcategories(shop: Shop, category: Category) -> list[Category]:
+def subcategories(shop: Shop, category: Category, language: str = "") -> list[Category]:
     """The active categories directly under a shown one."""
-    return list(Category.objects.filter(shop=shop, is_active=True, parent=category).order_by("lft"))
+    below = Category.objects.filter(shop=shop, is_active=True, parent=category)
+    return _in_language(below.order_by("lft"), language)
 
 
-def shown_category(shop: Shop, slug: str) -> Category | None:
-    return None if "\0" in slug else shown_categories(shop).filter(slug=slug).first()
+def shown_category(shop: Shop, slug: str, language: str = "") -> Category | None:
+    """The shown category with this slug in the language, or else in the main one."""
+    if "\0" in slug or len(slug) > rules.MAX_SLUG_LENGTH:
+        return None
+    translated = None
+    if language not in ("", shop.language):
+        translated = translated_slugs.found_row(shop, Category, slug, language)
+    found = shown_categories(shop).filter(pk=translated[0]) if translated else shown_categories(shop).filter(slug=slug)
+    return next(iter(_in_language(found[:1], language)), None)
 
 
-def moved_category(shop: Shop, slug: str) -> Category | None:
-    """The shown category that had this slug before."""
-    moved = moved_row(shop, Category, slug)
-    return shown_categories(shop).filter(pk=moved[0]).first() if moved else None
+def moved_category(shop: Shop, slug: str, language: str = "") -> Category | None:
+    """The shown category that had this slug before, or has it in another language."""
+    moved = translated_slugs.moved_row(shop, Category, slug, language) or moved_row(shop, Category, slug)
+    found = shown_categories(shop).filter(pk=moved[0]) if moved else []
+    return next(iter(_in_language(found, language)), None)
+
+
+def main_slug(category: Category) -> str:
+    """The slug in the shop's main language of a category that these functions returned."""
+    return category.main_slug  # type: ignore[attr-defined, no-any-return]
+
+
+def _in_language(rows: Iterable[Category], language: str) -> list[Category]:
+    """The categories, which are only shown, with their texts and slugs in this language."""
+    rows = list(rows)
+    for row in rows:
+        row.main_slug = row.slug  # type: ignore[attr-defined]
+    return spoken(rows, language, *CATEGORY_TEXTS, "slug")
 
 
 def category_pictures(shop: Shop, categories: Collection[Category], now: datetime) -> dict[int, str | None]:
@@ -79,7 +106,7 @@ def category_pictures(shop: Shop, categories: Collection[Category], now: datetim
 
 
 def related_records(
-    shop: Shop, product_ids: Collection[int], kind: str, *, count: int, now: datetime
+    shop: Shop, product_ids: Collection[int], kind: str, *, count: int, now: datetime, language: str = ""
 ) -> list[dict[str, Any]]:
     """The records of at most `count` products that lists show and that are related to these in this way, in order."""
     rows = RelatedProduct.objects.filter(
@@ -91,7 +118,7 @@ def related_records(
     ids = list(dict.fromkeys(rows.values_list("related_product_id", flat=True)[: count * len(product_ids)]))[:count]
     if not ids:
         return []
-    found = first_products(shop, ProductFilters(ids=tuple(ids)), count=count, now=now)
+    found = first_products(shop, ProductFilters(ids=tuple(ids)), count=count, now=now, language=language)
     return sorted(found, key=lambda record: ids.index(record["id"]))
 
 
@@ -157,11 +184,13 @@ def undelivered(shop: Shop, product_ids: Collection[int]) -> dict[int, int | Non
     return {product.pk: 0 for product in without_file(shop, product_ids)}
 
 
-def bundle(shop: Shop, product_id: int, now: datetime) -> tuple[dict[int, int | None], list[dict[str, Any]]]:
+def bundle(
+    shop: Shop, product_id: int, now: datetime, language: str = ""
+) -> tuple[dict[int, int | None], list[dict[str, Any]]]:
     """`bundle_limits` of one bundle, and its items in the form in which a cart line stores them."""
     purchasables = load_purchasables(shop, [(product_id, None)], now)
     found = purchasables[product_id, None]
-    return {product_id: _bundle_limit(found)}, found.bundle_items
+    return {product_id: _bundle_limit(found)}, items_in(shop, found.bundle_items, language)
 
 
 def _bundle_limit(purchasable: Purchasable) -> int | None:

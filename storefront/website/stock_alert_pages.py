@@ -32,7 +32,8 @@ def ask(request: Request) -> HttpResponse:
     shop, now = request.shop, request.now
     given = request.POST if request.method == "POST" else request.GET
     product, variant = (given.get(name, "") for name in ("product", "variant"))
-    record = listing_queries.product_record(shop, product, now=now) if product.isascii() and product.isdigit() else None
+    is_id, language = product.isascii() and product.isdigit(), request.language
+    record = listing_queries.product_record(shop, product, now=now, language=language) if is_id else None
     if record is None:
         messages.error(request, "This product is no longer available.")
         return redirect(page_url(request, "website:home"))

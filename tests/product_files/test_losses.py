@@ -8,6 +8,7 @@ import pytest
 from storefront.catalogue.models import BundleItem, Option, Product, Vendor
 from storefront.product_files.exporting import export_products
 from storefront.product_files.losses import sentences
+from storefront.product_files.translated_columns import NOT_HELD
 from storefront.shops.models import AuditEntry
 from tests.catalogue.factories import make_category, make_media, make_product, make_variant
 from tests.shops.factories import NOW
@@ -36,7 +37,7 @@ def test_nothing_is_said_of_products_that_the_format_holds(shop, plain, format):
 
 
 BOTH = {
-    "Translations": {"translations": {"de": {"name": "Becher"}}},
+    NOT_HELD: {"translations": {"de": {"name": "Becher"}}},
     "Publish on": {"publish_at": NOW},
     "Hide from search engines": {"noindex": True},
     "Mark as new": {"is_new": True},

@@ -13,6 +13,7 @@ from storefront.gift_cards.models import GiftCard
 from storefront.kit.countries import country_name
 from storefront.kit.format import format_bytes, format_day, format_money, format_time
 from storefront.kit.names import has_address
+from storefront.kit.translations import translated_text
 from storefront.orders import sending
 from storefront.orders.download_links import availability, download_token
 from storefront.orders.gift_cards import sold_cards
@@ -128,3 +129,9 @@ def percent(rate: Decimal | str) -> str:
 def card_number(digits: str) -> str:
     """Format the number in groups of four digits, as on the card."""
     return " ".join(digits[i : i + 4] for i in range(0, len(digits), 4))
+
+
+@register.filter
+def payment_words(shop: Shop, language: str) -> str:
+    """The shop's payment instructions in this language, or else in its main one."""
+    return translated_text(shop.manual_payment_instructions, "manual_payment_instructions", shop.translations, language)

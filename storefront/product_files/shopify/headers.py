@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 
 from storefront.catalogue.parsing import quoted
+from storefront.product_files import translated_columns
 from storefront.product_files.csv_reading import normalised_header
 from storefront.product_files.rows import refusal_without, unknown_column
 from storefront.product_files.shopify.metafields import metafield_of, renamed
@@ -66,7 +67,7 @@ def column_of(header: str) -> str | None:
     """The header's column, a key of HEADERS or that of a metafield; None if it is not imported or not known."""
     if (metafield := metafield_of(header)) and metafield.is_imported:
         return metafield.column
-    return _KNOWN.get(normalised_header(header))
+    return _KNOWN.get(normalised_header(header)) or translated_columns.column_of(header)
 
 
 def harmless_values(header: str) -> set[str] | None:

@@ -39,6 +39,7 @@ from storefront.product_files.shopify.headers import refusal as refusal
 from storefront.product_files.shopify.headers import warnings as warnings
 from storefront.product_files.shopify.metafields import COLUMN, REFERENCE, merged, metafield_of, renamed, values_of
 from storefront.product_files.stock_levels import read_level
+from storefront.product_files.translated_columns import TranslatedColumns
 from storefront.shops.models import Shop
 
 EXPECTED = "Handle (or URL handle), Title, Option1 Name, Option1 Value, Variant Price (or Price), Image Src"
@@ -144,6 +145,7 @@ class _Reader:
                 ("grams", "weight", parsing.measure(_GRAM, blank=Decimal("0.000"))),
             ],
         )
+        self.translated = TranslatedColumns(columns)
         names = [name for name in columns.header if name.startswith(COLUMN)]
         found = [metafield for name in names if (metafield := metafield_of(columns.header[name]))]
         self.metafields = list(zip(names, renamed(found), strict=True))
@@ -256,6 +258,7 @@ class _Reader:
         if "title" not in self.columns:
             parsed.refusal_if_new = _NEEDS_TITLE
         fields |= self._status(first)
+        self.translated.read(first, parsed)
         if "vendor" in self.columns:
             parsed.related_names["brand"] = first.read("vendor", parsers.decoded(200)) or None
         if "category" in self.columns or "type" in self.columns:

@@ -7,6 +7,7 @@ from typing import Any
 
 from storefront.catalogue.models import Product, Variant
 from storefront.kit.money import to_wire
+from storefront.product_files import translated_columns
 from storefront.product_files.csv_reading import MAX_COLUMNS
 from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.export_values import (
@@ -45,7 +46,7 @@ MAX_METAFIELDS = MAX_COLUMNS - len(HEADER)
 _HELD = (
     "name description tags status exclude_from_catalog is_gift_card meta_title meta_description sku barcode price "
     "compare_price cost_price weight track_inventory stock_qty allow_backorders is_taxable requires_shipping tic_code "
-    "attributes"
+    "attributes translations"
 )
 _HELD_OF_VARIANTS = "sku barcode price compare_price cost_price weight track_inventory stock_qty allow_backorders"
 
@@ -59,7 +60,7 @@ class RowBuilder:
         """`metafields` are the headers of the attributes that get columns."""
         self.shop, self.categories = shop, categories
         self.metafields = set(islice(metafields, MAX_METAFIELDS))
-        self.header = [*HEADER, *sorted(self.metafields)]
+        self.header = [*HEADER, *translated_columns.headers(shop.further_languages), *sorted(self.metafields)]
         self.held = Held(_HELD, _HELD_OF_VARIANTS, alt=True, others=self._other_losses)
 
     @classmethod
@@ -107,6 +108,7 @@ class RowBuilder:
             "SEO Title": product.meta_title or "",
             "SEO Description": product.meta_description or "",
             "Status": _status(product),
+            **translated_columns.cells(product, self.shop.further_languages),
         }
         row |= {
             header: cell_of(each.get("values", []))
@@ -130,6 +132,8 @@ class RowBuilder:
             yield "Tax class"
         if any(existing.related.values()):
             yield "Related products"
+        if not translated_columns.holds(product, self.shop.further_languages):
+            yield translated_columns.NOT_HELD
         paths = category_branches(existing, self.categories) if len(existing.category_links) > 1 else []
         if len(paths) > 2 or any(len(path) > 1 for path in paths[1:]):
             yield "Categories beyond one path and one type"

@@ -13,6 +13,7 @@ from decimal import Decimal
 from functools import cache, lru_cache
 from pathlib import Path
 
+from storefront.product_files import translated_columns
 from storefront.product_files.csv_reading import UnreadableFile, normalised_header
 from storefront.product_files.rows import OR, one_each, refusal_without, unknown_column
 
@@ -55,7 +56,7 @@ UNCARRIED: dict[str, set[str]] = {
     "download # url": set(),
 }
 
-# Custom fields that SEO plugins add, by the word after `Meta:`; the first one with a value counts.
+# Custom fields that plugins add, by the word after `Meta:`; the first one with a value counts.
 META = {
     "_yoast_wpseo_title": "yoast title",
     "_yoast_wpseo_metadesc": "yoast description",
@@ -67,6 +68,10 @@ META = {
     "rank_math_canonical_url": "rank math canonical",
     "rank_math_facebook_image": "rank math picture",
     "rank_math_robots": "rank math robots",
+    # What WPML adds (`translated_rows.py`).
+    "_wpml_import_language_code": "wpml language",
+    "_wpml_import_source_language_code": "wpml source",
+    "_wpml_import_translation_group": "wpml group",
 }
 _NUMBER = re.compile(r"\d+")
 # The numbers that attributes can have.
@@ -140,7 +145,7 @@ def column_of(header: str) -> str | None:
     number = _NUMBER.search(plain)
     if number and (found := _words().get(_NUMBER.sub("#", plain))):
         return found[0].replace("#", number[0])
-    return None
+    return translated_columns.column_of(header)
 
 
 def harmless_values(header: str) -> set[str] | None:

@@ -6,15 +6,20 @@ from storefront.product_files.csv_reading import Row, Table
 from storefront.product_files.rows import ColumnIndex, RowReader
 
 
+def is_translation(row: RowReader) -> bool:
+    """Returns True for a row that was translated from another (`translated_rows.py`)."""
+    return bool(row["wpml source"] and row["wpml language"] and row["wpml source"] != row["wpml language"])
+
+
 def is_variation(row: RowReader) -> bool:
     """Returns True for a variation's row, which in a file without types is one that names a parent."""
     return "variation" in row["type"].lower() or bool(row["parent"] and not row["type"])
 
 
 def skus(table: Table, columns: ColumnIndex, *, of_variants: bool) -> Iterator[str]:
-    """The SKU of every product's row that has one, or of every variation's."""
+    """The SKU of every product's row that has one, or of every variation's. Translations repeat those of others."""
     for row in _rows(table, columns):
-        if row["sku"] and is_variation(row) == of_variants:
+        if row["sku"] and is_variation(row) == of_variants and not is_translation(row):
             yield row["sku"]
 
 

@@ -6,6 +6,8 @@ grouped and external products, which this shop does not support, are imported as
 
 import re
 from collections.abc import Callable, Collection, Iterator
+from contextlib import closing
+from copy import copy
 from datetime import datetime
 from decimal import Decimal
 from html import unescape
@@ -30,13 +32,14 @@ from storefront.product_files.row_store import RowStore
 from storefront.product_files.rows import KEEP, ColumnIndex, FieldMapping, RowReader, UncarriedColumns, mappings_in_file
 from storefront.product_files.sale_periods import STATED
 from storefront.product_files.stock_levels import read_level
+from storefront.product_files.translated_columns import TranslatedColumns
 from storefront.product_files.woocommerce import alone, headers
 from storefront.product_files.woocommerce.families import Families
 from storefront.product_files.woocommerce.headers import column_of as column_of
 from storefront.product_files.woocommerce.headers import harmless_values as harmless_values
 from storefront.product_files.woocommerce.headers import refusal as refusal
 from storefront.product_files.woocommerce.headers import warnings as warnings
-from storefront.product_files.woocommerce.keys import is_variation, parent_reference
+from storefront.product_files.woocommerce.keys import is_translation, is_variation, parent_reference
 from storefront.product_files.woocommerce.keys import skus as skus
 from storefront.product_files.woocommerce.keys import stated_source as stated_source
 from storefront.product_files.woocommerce.parsers import (
@@ -49,6 +52,7 @@ from storefront.product_files.woocommerce.parsers import (
 from storefront.product_files.woocommerce.prices import PriceColumns
 from storefront.product_files.woocommerce.seo import SeoColumns
 from storefront.product_files.woocommerce.stock import read_stock
+from storefront.product_files.woocommerce.translated_rows import TranslatedRows
 from storefront.product_files.woocommerce.variations import (
     preselect,
     problems_of_repeated_options,
@@ -83,7 +87,8 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
     uncarried = UncarriedColumns(
         table.headers, lambda header: set() if header in lone_parts else harmless_values(header)
     )
-    with RowStore() as store:
+    with RowStore() as store, closing(reader.translated):
+        yield from reader.translated.read(copy(table))
         families = Families(store, columns)
         for found in table.rows():
             if not isinstance(found, Row):
@@ -94,6 +99,8 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
             if uncarried.pending:
                 yield from uncarried.notices(found)
             row = RowReader(columns, found.line, found.values)
+            if is_translation(row):
+                continue
             kind = reader.kind_of(row)
             if kind == "variation" and row["parent"]:
                 families.add_variation(row)
@@ -162,6 +169,8 @@ class _Reader:
         self.unit = unit
         parts = headers.attribute_columns(columns.index)
         self.attributes = sorted(number for number, found in parts.items() if found == 2)
+        self.columns_in_languages = TranslatedColumns(columns)
+        self.translated = TranslatedRows(columns, self.attributes)
         # True if the file has a name without values, values without a name, or the second attribute without the first.
         numbered = [*range(1, len(self.attributes) + 1)]
         self.lacks_attributes = 1 in parts.values() or self.attributes != numbered
@@ -239,6 +248,8 @@ class _Reader:
         self._relations(row, parsed)
         if self.seo.members:
             self.seo.read(row, parsed)
+        self.columns_in_languages.read(row, parsed)
+        self.translated.add_to(parsed, row)
         if self.attributes:
             attributes = self._attributes(row, parsed)
             fields["attributes"] = [{"name": name, "values": values} for name, values in attributes]

@@ -8,10 +8,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 
 from storefront.catalogue.dated.sale_periods import holds
 from storefront.catalogue.models import Product, RelatedProduct, Variant
 from storefront.kit.money import to_wire
+from storefront.product_files import translated_columns
 from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.export_values import (
     Categories,
@@ -58,7 +60,7 @@ _HELD = (
     "sku barcode name status is_featured exclude_from_catalog short_description description sale_price is_taxable "
     "track_inventory stock_qty low_stock_threshold allow_backorders weight length width height price compare_price "
     "tags max_downloads download_expiry_days sort_order cost_price meta_title meta_description canonical_url "
-    "requires_shipping attributes"
+    "requires_shipping attributes translations"
 )
 _HELD_OF_VARIANTS = (
     "sku barcode price compare_price cost_price weight track_inventory stock_qty allow_backorders is_active sale_price"
@@ -74,11 +76,12 @@ class RowBuilder:
     def __init__(self, shop: Shop, categories: Categories, unit: str, attributes: int) -> None:
         """`unit` is the unit of lengths, `cm` or `in`; `attributes` is the number of attributes that get columns."""
         self.shop, self.categories, self.unit = shop, categories, unit
-        self.held = Held(_HELD, _HELD_OF_VARIANTS, alt=False, others=_other_losses)
+        self.held = Held(_HELD, _HELD_OF_VARIANTS, alt=False, others=partial(_other_losses, shop))
         self.header = [
             *BEFORE_MEASURES,
             *(f"{side} ({self.unit})" for side in ("Length", "Width", "Height")),
             *AFTER_MEASURES,
+            *translated_columns.headers(shop.further_languages),
             *(f"Attribute {number} {part}" for number in range(1, attributes + 1) for part in ATTRIBUTE_PARTS),
         ]
 
@@ -139,6 +142,7 @@ class RowBuilder:
             "Meta: _yoast_wpseo_canonical": product.canonical_url or "",
             "Brands": _listed([_step(product.brand.name)]) if product.brand else "",
             "Cost of goods": plain_number(product.cost_price or None),
+            **translated_columns.cells(product, self.shop.further_languages),
             **_stock(product),
             **self._measures(product),
             **_attributes(existing),
@@ -197,8 +201,10 @@ class RowBuilder:
         return f"{self.shop.local_time(moment):%Y-%m-%d %H:%M:%S}" if moment else ""
 
 
-def _other_losses(existing: ExistingProduct) -> Iterator[str]:
+def _other_losses(shop: Shop, existing: ExistingProduct) -> Iterator[str]:
     product = existing.product
+    if not translated_columns.holds(product, shop.further_languages):
+        yield translated_columns.NOT_HELD
     if product.status == Product.Status.ARCHIVED:
         yield "That it is archived: it becomes a draft"
     if any({*attribute} - {"name", "values", "variation"} for attribute in product.attributes):

@@ -133,7 +133,7 @@ def navigation(context: Context) -> dict[str, Any]:
     if not shows_shop(context):
         return {}
     return {
-        "categories": queries.main_categories(request.shop),
+        "categories": queries.main_categories(request.shop, request.language),
         "links": _links(request, MenuLink.Menu.MAIN),
         "current": context.get("current_category"),
         "path": request.path,
@@ -201,7 +201,7 @@ def price_note(context: Context, *, is_net: bool = False, is_delivered: bool = T
     pages = {page.kind: page for page in _pages_once(request)}
     return {
         "request": request,
-        "tax": tax_name(request.shop),
+        "tax": tax_name(request.shop, request.language),
         "is_included": request.shop.prices_include_tax and not is_net,
         "is_delivered": is_delivered,
         "delivery_page": pages.get(Page.Kind.DELIVERY),
@@ -213,7 +213,7 @@ def _pages_once(request: Any) -> list[Page]:
     if not getattr(request, "shop", None):
         return []
     if not hasattr(request, "content_pages"):
-        request.content_pages = published_pages(request.shop)
+        request.content_pages = published_pages(request.shop, request.language)
     found: list[Page] = request.content_pages
     return found
 

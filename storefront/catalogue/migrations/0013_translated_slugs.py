@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('catalogue', '0011_translations'),
+        ('catalogue', '0012_shopify_translations'),
         ('shops', '0010_translations'),
     ]
 

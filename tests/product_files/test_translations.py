@@ -1,0 +1,151 @@
+"""Texts in further languages in product files."""
+
+import json
+
+import pytest
+
+from storefront.catalogue.models import Category, Product
+from storefront.product_files.csv_reading import UnreadableFile
+from storefront.shops.models import Shop
+from tests.catalogue.factories import make_category, make_product
+from tests.product_files.files import errors, exported, imported
+
+ROW = {"Type": "simple", "SKU": "M1", "Name": "Mug", "Published": "1", "Regular price": "9.50"}
+HANDLE = {"Handle": "mug", "Title": "Mug", "Variant Price": "9.50"}
+
+
+def speaks(shop: Shop, *codes: str) -> None:
+    Shop.objects.filter(pk=shop.pk).update(further_languages=list(codes))
+    shop.further_languages = list(codes)
+
+
+def texts_of(shop: Shop) -> dict | None:
+    return Product.objects.get(shop=shop).translations
+
+
+@pytest.mark.parametrize("row", [ROW, HANDLE], ids=["woocommerce", "shopify"])
+def test_columns_state_texts_and_a_file_is_a_patch(shop, other_shop, tmp_path, row):
+    theirs = make_product(other_shop, "Mug", slug="mug", sku="M1")
+    texts = {"name:de": "Becher", "Description:de": "<b>Blau</b>", "name:fr": "Tasse"}
+    report = imported(shop, [row | texts], tmp_path)
+    assert (report.created, report.problems) == (1, [])
+    assert texts_of(shop) == {"de": {"name": "Becher", "description": "<b>Blau</b>"}, "fr": {"name": "Tasse"}}
+    assert imported(shop, [row | texts], tmp_path, update=True).updated == 0
+    report = imported(shop, [row | {"name:de": "", "slug:it": "tazza"}], tmp_path, update=True)
+    assert report.updated == 1
+    assert texts_of(shop) == {"de": {"description": "<b>Blau</b>"}, "fr": {"name": "Tasse"}, "it": {"slug": "tazza"}}
+    theirs.refresh_from_db()
+    assert theirs.translations is None
+
+
+@pytest.mark.parametrize("row", [ROW, HANDLE], ids=["woocommerce", "shopify"])
+def test_a_text_that_cannot_be_stored_is_reported_with_line_and_column(shop, tmp_path, row):
+    report = imported(shop, [row, row | {"Handle": "cup", "SKU": "C1", "name:de": "x" * 501}], tmp_path)
+    assert report.failed == 1
+    assert errors(report) == ["line 3, name:de: has 501 characters; at most 500 are allowed"]
+
+
+def test_a_column_of_no_language_is_not_known(shop, tmp_path):
+    report = imported(shop, [ROW | {"name:xx": "?"}], tmp_path)
+    assert "is not a known column" in str(report.problems[0])
+    assert texts_of(shop) is None
+
+
+@pytest.mark.parametrize("format", ["woocommerce", "shopify"])
+def test_an_exported_table_has_the_shops_languages_and_can_be_read_again(shop, other_shop, tmp_path, format):
+    speaks(shop, "de")
+    make_product(shop, "Mug", sku="M1", translations={"de": {"name": "Becher"}, "fr": {"name": "Tasse"}})
+    text = exported(shop, format)
+    assert "name:de" in text
+    assert "Becher" in text
+    assert "Tasse" not in text
+    assert imported(other_shop, text, tmp_path).created == 1
+    assert texts_of(other_shop) == {"de": {"name": "Becher"}}
+    assert imported(shop, text.replace("Becher", "Pott"), tmp_path, update=True).updated == 1
+    assert texts_of(shop) == {"de": {"name": "Pott"}, "fr": {"name": "Tasse"}}
+    assert ":de" not in exported(other_shop, format)
+
+
+def test_the_native_file_loses_no_text(shop, other_shop, tmp_path):
+    cups = make_category(shop, "Cups", translations={"de": {"name": "Tassen"}})
+    texts = {"de": {"name": "Becher", "attribute:Colour": "Farbe"}}
+    make_product(shop, "Mug", categories=(cups,), translations=texts)
+    lines = exported(shop)
+    assert json.loads(lines)["translations"] == texts
+    imported(other_shop, lines, tmp_path)
+    assert texts_of(other_shop) == texts
+    assert Category.objects.get(shop=other_shop).translations == {"de": {"name": "Tassen"}}
+
+
+def text_row(field: str, default: str, text: str, **given: str) -> dict[str, str]:
+    row = {"Type": "PRODUCT", "Identification": "'7001", "Field": field, "Locale": "de", "Market": "", "Status": ""}
+    return row | {"Default content": default, "Translated content": text} | given
+
+
+def test_shopifys_file_of_translations_updates_products(shop, other_shop, tmp_path):
+    mug, cup = make_product(shop, "Mug", translations={"de": {"meta_title": "Kaufen"}}), make_product(shop, "Cup")
+    theirs = make_product(other_shop, "Mug")
+    rows = [
+        text_row("title", "Mug", "Becher"),
+        text_row("handle", "mug", ""),
+        text_row("body_html", "", "<p>Blau</p>", Locale="pt-BR"),
+        text_row("title", "Cup", "Tasse", Identification="'7002"),
+        text_row("title", "Mug", "Häferl", Market="Austria"),
+        text_row("title", "Colour", "Farbe", Type="PRODUCT_OPTION"),
+        text_row("title", "Unknown", "Unbekannt", Identification="'7003"),
+    ]
+    report = imported(shop, rows, tmp_path, update=True)
+    for each in (mug, cup, theirs):
+        each.refresh_from_db()
+    assert mug.translations == {"de": {"meta_title": "Kaufen", "name": "Becher"}, "pt": {"description": "<p>Blau</p>"}}
+    assert cup.translations == {"de": {"name": "Tasse"}}
+    assert theirs.translations is None
+    assert (report.updated, report.created) == (2, 0)
+    told = " ".join(map(str, report.problems))
+    for words in ("one market alone", "'PRODUCT_OPTION'", "creates no products"):
+        assert words in told, told
+
+
+def test_shopifys_file_of_translations_creates_nothing(shop, tmp_path):
+    with pytest.raises(UnreadableFile, match="Choose to update"):
+        imported(shop, [text_row("title", "Mug", "Becher")], tmp_path)
+
+
+def test_a_bad_row_of_translations_is_named(shop, tmp_path):
+    make_product(shop, "Mug")
+    rows = [text_row("title", "Mug", "Becher"), text_row("title", "Mug", "?", Locale="xx")]
+    report = imported(shop, rows, tmp_path, update=True)
+    assert errors(report) == ["line 3, Locale: 'xx' is not a language that a shop can have"]
+    assert texts_of(shop) is None
+
+
+def wpml(language: str, source: str = "", group: str = "product_1", **given: str) -> dict[str, str]:
+    codes = {"Meta: _wpml_import_language_code": language, "Meta: _wpml_import_source_language_code": source}
+    return ROW | codes | {"Meta: _wpml_import_translation_group": group} | given
+
+
+def test_rows_that_wpml_exports_are_texts_of_their_original(shop, tmp_path):
+    blank = {"Description": "", "Attribute 1 name": "", "Attribute 1 value(s)": ""}
+    colours = {"Attribute 1 name": "Colour", "Attribute 1 value(s)": "Blue, Red", "Description": ""}
+    farben = {"Attribute 1 name": "Farbe", "Attribute 1 value(s)": "Blau, Rot", "Description": "Schön"}
+    rows = [
+        wpml("de", "en", Name="Becher", **farben),
+        wpml("en", **colours),
+        wpml("en", group="product_2", **blank | {"SKU": "C1", "Name": "Cup"}),
+        wpml("xx", "en", group="product_2", **blank | {"SKU": "C1"}),
+    ]
+    report = imported(shop, rows, tmp_path)
+    assert (report.created, report.failed) == (2, 1)
+    assert errors(report) == ["line 5, Meta: _wpml_import_language_code: is not a language that a shop can have"]
+    mug = Product.objects.get(shop=shop, sku="M1")
+    assert mug.name == "Mug"
+    assert mug.translations == {
+        "de": {
+            "name": "Becher",
+            "description": "Schön",
+            "attribute:Colour": "Farbe",
+            "attribute:Colour:Blue": "Blau",
+            "attribute:Colour:Red": "Rot",
+        }
+    }
+    assert imported(shop, rows, tmp_path, update=True).updated == 0
