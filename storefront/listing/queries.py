@@ -214,7 +214,7 @@ def words_of(shop: Shop, ids: BitMap64, language: str) -> dict[str, str]:
     rows = Product.objects.filter(shop=shop, pk__in=ids[: page_sql.MAX_IDS]).exclude(translations=None).order_by("pk")
     found: dict[str, str] = {}
     for texts in rows.values_list("translations", flat=True)[:MAX_SPEAKING]:
-        for name, text in (texts.get(language) or {}).items():
+        for name, text in ((texts or {}).get(language) or {}).items():
             if name.startswith(translating.ATTRIBUTE):
                 found.setdefault(name, text)
     return found
