@@ -55,6 +55,7 @@ def speaking(shop: Shop, language: str, *further: str) -> Shop:
     return shop
 
 
+@pytest.mark.rule("R-CAT-43")
 def test_a_product_has_its_texts_in_the_language_that_is_asked_for(api, mug):
     answer = api.get("/products/mug?locale=de")
     record, stored = answer.json()["data"], api.get("/products/mug").json()["data"]
@@ -77,6 +78,7 @@ def test_a_product_has_its_texts_in_the_language_that_is_asked_for(api, mug):
     assert list(record) == list(stored)
 
 
+@pytest.mark.rule("R-CAT-43")
 def test_lists_and_categories_too(api, mug):
     (record,) = api.get("/products?locale=de").json()["data"]
     assert (record["name"], record["attributes"][0]["name"]) == ("Becher", "Farbe")
@@ -107,6 +109,7 @@ def test_pages_and_runs_keep_the_language(api, shop, mug):
     assert run["Content-Language"] == "de"
 
 
+@pytest.mark.rule("R-CAT-45")
 def test_products_and_categories_are_found_by_their_slugs_in_the_language(api, shop, mug):
     for slug in ("mug", "becher"):
         assert api.get(f"/products/{slug}?locale=de").json()["data"]["id"] == mug.pk
@@ -122,6 +125,7 @@ def test_products_and_categories_are_found_by_their_slugs_in_the_language(api, s
     assert moved["Content-Location"].endswith("/api/v1/products/mug")
 
 
+@pytest.mark.rule("R-CAT-45")
 def test_searches_are_in_the_language(api, shop, mug, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
         add_words_on_commit(shop, [TranslatedWord("becher", "de")])
@@ -130,6 +134,7 @@ def test_searches_are_in_the_language(api, shop, mug, django_capture_on_commit_c
     assert api.get("/products?q=becjer&locale=de").json()["did_you_mean"] == "becher"
 
 
+@pytest.mark.rule("R-CAT-43")
 @pytest.mark.parametrize("path", READS)
 @pytest.mark.parametrize("locale", ["it", "", "deutsch", "-", "x" * 300])
 def test_a_locale_that_the_shop_does_not_have_is_refused(api, mug, path, locale):
@@ -149,6 +154,7 @@ def test_a_country_does_not_count(api, mug, locale):
     assert (answer.json()["data"]["name"], answer["Content-Language"]) == ("Becher", "de")
 
 
+@pytest.mark.rule("R-CAT-43")
 def test_the_main_language_can_be_asked_for(api, shop, mug):
     for path in READS:
         answer, plain = api.get(f"{path}?locale=en"), api.get(path)
@@ -158,6 +164,7 @@ def test_the_main_language_can_be_asked_for(api, shop, mug):
     assert api.get("/products?locale=other")["Content-Language"] == "und"
 
 
+@pytest.mark.rule("R-CAT-44")
 @pytest.mark.parametrize(
     ("header", "language"),
     [
@@ -189,6 +196,7 @@ def test_accept_language_counts_if_it_prefers_a_further_language(api, shop, mug,
     assert "Accept-Language" not in explicit["Vary"]
 
 
+@pytest.mark.rule("R-CAT-44")
 @pytest.mark.parametrize("further", [[], ["de", "fr"]])
 def test_without_both_an_answer_is_the_same_to_the_byte(api, shop, mug, further):
     """In a shop with one language the header changes nothing either."""
@@ -205,6 +213,7 @@ def facts(answer) -> tuple[bytes, dict[str, str]]:
     return answer.content, {name: value for name, value in answer.items() if name not in own}
 
 
+@pytest.mark.rule("R-CAT-44")
 def test_etags_differ_by_language_even_for_the_same_bytes(api, shop):
     make_product(shop, "Mug")
     etags = {api.get(f"/products/mug{query}")["ETag"] for query in ("", "?locale=en", "?locale=de", "?locale=fr")}
@@ -221,6 +230,7 @@ def test_an_unknown_parameter_is_still_named_as_ignored(api, mug):
         assert answer["X-Ignored"] == "local"
 
 
+@pytest.mark.rule("R-CART-54")
 def test_carts_name_their_lines_in_the_language(api, shop, mug):
     variant, option = mug.variants.get(), mug.options.get()
     line = {"product_id": mug.pk, "variant_id": variant.pk, "qty": 1}
@@ -244,6 +254,7 @@ def test_carts_name_their_lines_in_the_language(api, shop, mug):
     assert several.json()["data"]["items"][0]["name_snapshot"] == "Becher – Blau"
 
 
+@pytest.mark.rule("R-CART-54")
 def test_a_locale_that_is_refused_writes_nothing_and_a_replay_keeps_its_language(api, mug):
     line = {"product_id": mug.pk, "qty": 1, "variant_id": mug.variants.get().pk}
     line["options"] = {str(mug.options.get().pk): mug.options.get().values.first().pk}
