@@ -21,7 +21,7 @@ class Names:
             for pk, name, translations in rows.values_list("pk", "name", "translations")
             if (found := (translations or {}).get(language))
         }
-        wanted = set(variants) - {None} if self._products else ()
+        wanted = {variant for variant in variants if variant} if self._products else set()
         of_variants = Variant.objects.filter(shop=shop, pk__in=wanted) if wanted else Variant.objects.none()
         self._variants = {
             pk: (name, values) for pk, name, values in of_variants.values_list("pk", "name", "option_values")

@@ -1,3 +1,5 @@
+from typing import Any
+
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 
 from storefront.content.address_models import MAX_PATH_LENGTH
@@ -13,9 +15,9 @@ def published_pages(shop: Shop, language: str = "") -> list[Page]:
     if language in ("", shop.language):
         return list(pages)
     titles = KeyTextTransform("title", KeyTransform(language, "translations"))
-    found = list(pages.annotate(title_in_language=titles))
+    found: list[Any] = list(pages.annotate(title_in_language=titles))
     for page in found:
-        page.title = page.title_in_language or page.title  # type: ignore[attr-defined]
+        page.title = page.title_in_language or page.title
     return found
 
 

@@ -10,6 +10,7 @@ from django.db.models.functions import Lower
 from storefront.pods import registry
 from storefront.shops import languages
 from storefront.shops.audit_models import AuditEntry as AuditEntry
+from storefront.shops.position_models import WrittenPosition as WrittenPosition
 from storefront.shops.staff_models import Authenticator as Authenticator
 from storefront.shops.staff_models import FactorUse as FactorUse
 from storefront.shops.staff_models import Passkey as Passkey
@@ -389,15 +390,3 @@ class Change(models.Model):
 
     def __str__(self) -> str:
         return f"{self.shop_id}: {self.number}"
-
-
-class WrittenPosition(models.Model):
-    """With replicas, the position in PostgreSQL's write-ahead log up to which a replica must have replayed it to show
-    the shop (`positions.py`)."""
-
-    # Not a foreign key, since a change may be announced while its shop is deleted.
-    shop_id = models.BigIntegerField(primary_key=True)
-    position = models.BigIntegerField()
-
-    def __str__(self) -> str:
-        return f"{self.shop_id}: {self.position}"

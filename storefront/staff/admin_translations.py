@@ -110,7 +110,7 @@ class Translated:
         shop = getattr(request, "shop", None)
         return list(shop.further_languages) if self.translated and shop and may else []
 
-    def form_in_languages(self, request: Any, codes: Iterable[str]) -> type[forms.ModelForm]:
+    def form_in_languages(self, request: Any, codes: list[str]) -> type[forms.ModelForm]:
         """The form with a field for each language of each translated field."""
         keys = {field_name(name, code): (name, code) for name in self.translated for code in codes}
         fields = {key: self._copied(request, name) for key, (name, _) in keys.items()}

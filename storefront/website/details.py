@@ -98,13 +98,7 @@ def takes_text(record: Record) -> bool:
 
 
 def product_detail(
-    shop: Shop,
-    record: Record,
-    given: Mapping[str, str],
-    customer: Customer | None,
-    now: datetime,
-    *,
-    language: str = "",
+    shop: Shop, record: Record, given: Mapping[str, str], customer: Customer | None, now: datetime, language: str = ""
 ) -> ProductDetail:
     """The page's view of a product record. `given`: what the visitor has already chosen, by form field."""
     terms = group_terms(shop, customer.pk if customer else None, [record["id"]])

@@ -66,7 +66,7 @@ def skus(table: Table, columns: ColumnIndex, *, of_variants: bool) -> Iterator[s
 
 def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
     """Every product of the file, with its texts in all languages."""
-    told: set[str] = set()
+    reported: set[str] = set()
     with RowStore() as store:
         for found in table.rows():
             if not isinstance(found, Row):
@@ -74,8 +74,8 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
                 continue
             row = RowReader(columns, found.line, found.values)
             if reason := _left_out(row):
-                if reason not in told:
-                    told.add(reason)
+                if reason not in reported:
+                    reported.add(reason)
                     yield Notice(Problem(row.line, "", reason, "warning"))
                 continue
             store.add(row["identification"].removeprefix("'"), found.line, found.values)

@@ -51,7 +51,7 @@ from storefront.product_files.woocommerce.parsers import (
 )
 from storefront.product_files.woocommerce.prices import PriceColumns
 from storefront.product_files.woocommerce.seo import SeoColumns
-from storefront.product_files.woocommerce.stock import read_stock
+from storefront.product_files.woocommerce.stock import read_stock, read_variation_stock
 from storefront.product_files.woocommerce.translated_rows import TranslatedRows
 from storefront.product_files.woocommerce.variations import (
     preselect,
@@ -348,7 +348,7 @@ class _Reader:
         if row["published"]:
             # -1 only repeats that the parent is a draft; 0 is a deactivated variation.
             fields["is_active"] = row["published"] != "0"
-        self._variation_stock(parsed, row, parent, fields)
+        read_variation_stock(parsed, row, parent, fields, self.columns)
         images = self._media(row, parsed) if "images" in self.columns else []
         variant = ParsedVariant(
             row.line,
@@ -371,21 +371,6 @@ class _Reader:
             variant.if_new["is_active"] = False
         self._keep_price(parsed, row)
         return variant
-
-    def _variation_stock(
-        self, parsed: ParsedProduct, row: RowReader, parent: RowReader | None, fields: dict[str, Any]
-    ) -> None:
-        read_stock(row, fields)
-        if row["stock"].lower() == "parent" and parent:
-            shared: dict[str, Any] = {}
-            read_stock(parent, shared)
-            fields |= shared
-            parsed.warn(
-                self.columns.header["stock"],
-                "shared its parent's stock; imported with the same stock of its own",
-                row.line,
-            )
-        read_level(parsed, fields, self.columns.header.get("stock", "Stock"), row.line)
 
     def _finish_parent(
         self,

@@ -4,7 +4,9 @@ from decimal import Decimal
 from typing import Any
 
 from storefront.product_files import parsers
-from storefront.product_files.rows import RowReader
+from storefront.product_files.parsed_products import ParsedProduct
+from storefront.product_files.rows import ColumnIndex, RowReader
+from storefront.product_files.stock_levels import read_level
 
 
 def read_stock(row: RowReader, fields: dict[str, Any]) -> None:
@@ -24,3 +26,17 @@ def read_stock(row: RowReader, fields: dict[str, Any]) -> None:
             fields["track_inventory"] = False
         if stated in ("backorder", "onbackorder"):
             fields["allow_backorders"] = True
+
+
+def read_variation_stock(
+    parsed: ParsedProduct, row: RowReader, parent: RowReader | None, fields: dict[str, Any], columns: ColumnIndex
+) -> None:
+    """Read a variation's stock into these fields: that of its parent if it shares that."""
+    read_stock(row, fields)
+    if row["stock"].lower() == "parent" and parent:
+        shared: dict[str, Any] = {}
+        read_stock(parent, shared)
+        fields |= shared
+        reason = "shared its parent's stock; imported with the same stock of its own"
+        parsed.warn(columns.header["stock"], reason, row.line)
+    read_level(parsed, fields, columns.header.get("stock", "Stock"), row.line)
