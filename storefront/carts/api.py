@@ -190,7 +190,7 @@ def empty_cart(request: Request, asked: Asked) -> HttpResponse:
 
 
 def _answered(request: Request, asked: schemas.CartQuery) -> Answered:
-    """The language of the answer. Called before anything is written, since it can refuse the call."""
+    """The language of the answer (R-CART-54). Called before anything is written, since it can refuse the call."""
     return language_asked(request, request.shop, asked.locale)
 
 

@@ -29,7 +29,7 @@ def slug_in(record: Any, language: str) -> str:
 
 
 def slugs_of(shop: Shop, record: Any) -> dict[str, str]:
-    """Its slug in each of the shop's languages, the main one first."""
+    """The row's slug in each of the shop's languages, the main one first."""
     main = record["slug"] if isinstance(record, dict) else record.slug
     return {shop.language: main} | {language: slug_in(record, language) for language in shop.further_languages}
 
@@ -70,7 +70,7 @@ def taken(
     if not shop.further_languages:
         return set()
     wanted = Q(slug__startswith=beginning) if beginning else Q(slug__in=exactly)
-    return set(_current(shop.pk, model).filter(wanted).exclude(**{key_of(model): but}).values_list("slug", flat=True))
+    return set(current(shop.pk, model).filter(wanted).exclude(**{key_of(model): but}).values_list("slug", flat=True))
 
 
 def conflicts(row: Product | Category) -> dict[str, str]:
@@ -79,7 +79,7 @@ def conflicts(row: Product | Category) -> dict[str, str]:
     if not given:
         return {}
     model = type(row)
-    of_others = _current(row.shop_id, model).filter(slug__in=given.values()).exclude(**{key_of(model): row.pk})
+    of_others = current(row.shop_id, model).filter(slug__in=given.values()).exclude(**{key_of(model): row.pk})
     known = set(of_others.values_list("language", "slug"))
     others: QuerySet[Any] = model._default_manager.filter(shop=row.shop_id, slug__in=given.values()).exclude(pk=row.pk)
     if model is Product:
@@ -90,32 +90,35 @@ def conflicts(row: Product | Category) -> dict[str, str]:
 
 def check(row: Product | Category, given: Collection[str], errors: Errors) -> None:
     """Add the problems of the row's slugs in further languages, if its translations are among what is `given`."""
-    if "translations" not in given or "translations" in errors:
-        return
-    problems = [
-        f"{language}: Expected a slug of 1 to {rules.MAX_SLUG_LENGTH} characters without spaces or any of / \\ ? # %."
-        for language, slug in _given(row).items()
-        if not rules.is_slug(slug)
-    ]
+    if "translations" in given and "translations" not in errors and (found := problems(row)):
+        errors["translations"] = [f"{language}: {problem}" for language, problem in found.items()]
+
+
+def problems(row: Product | Category) -> dict[str, str]:
+    """Returns the problems of the row's slugs in further languages, by language."""
+    given = _given(row)
+    form = f"Expected a slug of 1 to {rules.MAX_SLUG_LENGTH} characters without spaces or any of / \\ ? # %."
+    found = {language: form for language, slug in given.items() if not rules.is_slug(slug)}
+    if found:
+        return found
     kind = row._meta.verbose_name
-    problems += [
-        f"{language}: Another {kind} of this shop already has the slug {slug}."
-        for language, slug in (conflicts(row) if not problems else {}).items()
-    ]
-    if problems:
-        errors["translations"] = problems
+    return {
+        language: f"Another {kind} of this shop already has the slug {slug}."
+        for language, slug in conflicts(row).items()
+    }
 
 
 def _given(row: Product | Category) -> dict[str, str]:
     return {language: slug for language, texts in (row.translations or {}).items() if (slug := texts.get("slug"))}
 
 
-def _current(shop: int, model: Model) -> QuerySet[TranslatedSlug]:
+def current(shop: int, model: Model) -> QuerySet[TranslatedSlug]:
+    """The slugs that the shop's products (or categories) have now, in all languages."""
     return TranslatedSlug.objects.filter(shop=shop, current=True, **{f"{key_of(model)}__isnull": False})
 
 
 def without_conflicts(row: Product | Category) -> Any:
-    """Its translations without the slugs that are another row's."""
+    """The row's translations without the slugs that are another row's."""
     wrong = conflicts(row)
     return row.translations and {
         language: {name: text for name, text in texts.items() if name != "slug" or language not in wrong}

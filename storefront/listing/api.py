@@ -50,7 +50,7 @@ def list_products(request: Request, asked: Query[schemas.ProductQuery]) -> HttpR
         return answered.name_in(answer_run(request, source, asked))
     filters = queries.ProductFilters(
         q=asked.q,
-        category=asked.category,
+        category=queries.main_slug(request.shop, asked.category, answered.language),
         featured=asked.is_featured_only(),
         sort=asked.sort,
         updated_since=asked.updated_since,

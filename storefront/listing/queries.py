@@ -108,22 +108,15 @@ def first_products(
 
 def product_record(shop: Shop, id_or_slug: str, *, language: str | None = None, now: datetime) -> Record | None:
     """A published product by id, else by slug, else by an old slug, with its categories, variants and options."""
-    found = product_json(shop, id_or_slug, language=language, now=now)
-    return None if found is None else orjson.loads(found.json)
+    reading = _Singles(shop, Product, now, _further(shop, language), as_stored=True)
+    return _record(reading, reading.by_key(id_or_slug))
 
 
 def product_record_of_page(shop: Shop, slug: str, *, language: str | None = None, now: datetime) -> Record | None:
     """A published product as its page shows it: by the slug, which pages are linked by and which can be another
-    product's id, else by an old slug, else by id. The member `slugs` has its slug in each of the shop's languages."""
-    language = _further(shop, language)
-    found = _Singles(shop, Product, now, language, as_stored=True).of_page(slug)
-    if found is None:
-        return None
-    record = orjson.loads(found.json)
-    record["slugs"] = translated_slugs.slugs_of(shop, record)
-    if language is not None:
-        return translated_product(record, language)
-    return record
+    product's id, else by an old slug, else by id."""
+    reading = _Singles(shop, Product, now, _further(shop, language), as_stored=True)
+    return _record(reading, reading.of_page(slug))
 
 
 @dataclass(frozen=True)
@@ -177,14 +170,34 @@ def _listing(shop: Shop, filters: ProductFilters, now: datetime) -> Listing | No
 
 
 def _filters_in_language(shop: Shop, filters: ProductFilters) -> ProductFilters:
-    """The filters of a list in a further language: a category can be given by its slug there, and what translates the
-    records is read with them."""
+    """The filters of a list in a further language: what translates the records is read with them."""
     language = _further(shop, filters.language)
     if language is None:
         return filters
-    if filters.category and (found := translated_slugs.found_row(shop, Category, filters.category, language)):
-        filters = replace(filters, category=found[1])
     return replace(filters, members=members_to_read(filters.members))
+
+
+def main_slug(shop: Shop, category: str | None, language: str | None) -> str | None:
+    """The slug in the main language of the category that has this one in a further language; else the slug itself."""
+    further = _further(shop, language)
+    if not category or further is None or "\0" in category or len(category) > rules.MAX_SLUG_LENGTH:
+        return category
+    found = translated_slugs.found_row(shop, Category, category, further)
+    return found[1] if found else category
+
+
+def _record(reading: "_Singles", found: "Found | None") -> Record | None:
+    """The record that was found, in the language of the reading. Categories then have the slug of the main language,
+    too; in a shop with further languages, `slugs` are the product's in each."""
+    if found is None:
+        return None
+    record = orjson.loads(found.json)
+    if reading.shop.further_languages:
+        record["slugs"] = translated_slugs.slugs_of(reading.shop, record)
+    if reading.language is None:
+        return record
+    categories = [category | {"main_slug": category["slug"]} for category in record["categories"]]
+    return translated_product(record | {"categories": categories}, reading.language)
 
 
 def _texts(shop: Shop, rows: Iterable[tuple], filters: ProductFilters) -> list[str]:
@@ -268,7 +281,7 @@ class _Singles:
         return None if id is None else self._by("id", id)
 
     def _by_slug(self, slug: str) -> Found | None:
-        """By the slug of the language, else by that of the main one."""
+        """By the slug of the language, else by that of the main one (R-CAT-45)."""
         if len(slug) > rules.MAX_SLUG_LENGTH or "\0" in slug:
             return None
         translated = self._translated(slug, is_current=True)

@@ -80,8 +80,8 @@ def _mistakes(word: str) -> int:
 
 
 def _similar(shop: Shop, words: Iterable[str], language: str) -> Sequence[tuple[str, bool]]:
-    """The words of the shop's products that begin or end like one of these, and are about as long, each with whether it
-    is of another language."""
+    """The words of the shop's products that begin or end like one of these, and are about as long, each with True if it
+    is none of this language."""
     like = Q()
     for word in words:
         if mistakes := _mistakes(word):

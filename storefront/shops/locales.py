@@ -46,8 +46,8 @@ class Answered:
 
 
 def language_asked(request: HttpRequest, shop: Shop, locale: str | None) -> Answered:
-    """The language of an answer to a call with this `locale`, if any. Raises InvalidFields for one that the shop does
-    not have."""
+    """The language of an answer to a call with this `locale`, if any (R-CAT-43, R-CAT-44). Raises InvalidFields for one
+    that the shop does not have."""
     if locale is None:
         preferred = preferred_language(request.META.get("HTTP_ACCEPT_LANGUAGE", ""), tuple(shop.languages))
         return Answered(preferred, preferred, varies=True) if preferred else Answered()

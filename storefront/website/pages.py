@@ -194,7 +194,7 @@ def _related(request: Request, record: dict[str, Any], category: dict[str, Any] 
     )
     if category is not None and len(rows) < RELATED_PRODUCTS:
         shown = {record["id"], *(row["id"] for row in rows)}
-        filters = ProductFilters(category=category["slug"])
+        filters = ProductFilters(category=category.get("main_slug", category["slug"]))
         others = listing_queries.first_products(shop, filters, count=RELATED_PRODUCTS + len(shown), **speaking)
         rows += [row for row in others if row["id"] not in shown]
     return product_cards(shop, rows[:RELATED_PRODUCTS], customer_of(request), now)

@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Case, OuterRef, Q, QuerySet, Subquery, Sum, When
 
 from storefront.carts import rules as cart_rules
 from storefront.carts.models import Cart, CartLine
@@ -52,10 +52,12 @@ def shown_category(shop: Shop, slug: str, language: str = "") -> Category | None
     """The shown category with this slug in the language, or else in the main one."""
     if "\0" in slug or len(slug) > rules.MAX_SLUG_LENGTH:
         return None
-    translated = None
+    found = shown_categories(shop).filter(slug=slug)
     if language not in ("", shop.language):
-        translated = translated_slugs.found_row(shop, Category, slug, language)
-    found = shown_categories(shop).filter(pk=translated[0]) if translated else shown_categories(shop).filter(slug=slug)
+        # In one query with those of the language, which come first.
+        of_language = translated_slugs.current(shop.pk, Category).filter(language=language, slug=slug)
+        either = Q(slug=slug) | Q(pk__in=of_language.values("category"))
+        found = shown_categories(shop).filter(either).order_by(Case(When(slug=slug, then=1), default=0))
     return next(iter(_in_language(found[:1], language)), None)
 
 

@@ -7,6 +7,7 @@ from storefront.catalogue import actions, translated_slugs, verifying
 from storefront.catalogue.models import Category, Product, TranslatedSlug
 from storefront.kit.refusals import InvalidFields
 from storefront.listing.reindexing import reindex
+from storefront.product_files.importing import import_products
 from storefront.shops.models import Shop
 from tests.catalogue.factories import make_category, make_product
 from tests.races import run_concurrently
@@ -143,3 +144,26 @@ def test_a_shop_without_further_languages_asks_for_none(shop, django_assert_num_
     with django_assert_num_queries(0):
         assert translated_slugs.taken(shop, Product, exactly=["a"]) == set()
         assert translated_slugs.moved_row(shop, Category, "a", "") is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_file_is_refused_for_a_product_whose_slug_another_one_has(shop, tmp_path):
+    make_product(shop, "Mug", translations=german("becher"))
+    path = tmp_path / "cups.jsonl"
+    cup = '{{"name": "{}", "price": "1.00", "translations": {{"de": {{"slug": "{}"}}}}}}'
+    path.write_text("\n".join([cup.format("Cup", "becher"), cup.format("Glass", "glas"), cup.format("Becher", "b")]))
+    report = import_products(shop=shop, file=path, now=NOW)
+    assert (report.created, report.failed) == (2, 1)
+    assert stored(shop)["de", "glas"] == ("glass", True)
+    # Nor does a new product get the slug of another language.
+    assert not Product.objects.filter(shop=shop, slug="becher").exists()
+
+
+def test_the_admins_forms_name_the_field(desk, shop):
+    mug = make_product(shop, "Mug", translations=german("becher"))
+    cup = make_product(shop, "Cup")
+    page = desk.fill(cup, slug_in_de="becher")
+    assert "Another product of this shop already has the slug becher." in page.content.decode()
+    desk.fill(cup, slug_in_de="tasse")
+    assert stored(shop)["de", "tasse"] == ("cup", True)
+    assert stored(shop)["de", "becher"] == (mug.slug, True)

@@ -92,6 +92,7 @@ def test_lists_and_categories_too(api, mug):
         assert (answer.json()["data"], answer["Content-Language"]) == (api.get(path).json()["data"], "fr")
 
 
+@pytest.mark.rule("R-CAT-43")
 @pytest.mark.parametrize("member", ["name", "translations", "categories", "variants"])
 def test_only_the_members_that_are_asked_for(api, mug, member):
     whole = api.get("/products/mug?locale=de").json()["data"]
@@ -100,6 +101,7 @@ def test_only_the_members_that_are_asked_for(api, mug, member):
         assert data in ({member: whole[member]}, [{member: whole[member]}])
 
 
+@pytest.mark.rule("R-CAT-43")
 def test_pages_and_runs_keep_the_language(api, shop, mug):
     make_product(shop, "Bowl", translations={"de": {"name": "Schale"}})
     answer = api.get("/products?locale=de&per_page=1").json()
@@ -148,6 +150,7 @@ def test_a_locale_that_the_shop_does_not_have_is_refused(api, mug, path, locale)
     assert answer.json()["problems"][0]["allowed"] == ["en", "de", "fr"]
 
 
+@pytest.mark.rule("R-CAT-43")
 @pytest.mark.parametrize("locale", ["de", "DE", "de-AT", "de_CH", "de-Latn-DE"])
 def test_a_country_does_not_count(api, mug, locale):
     answer = api.get(f"/products/mug?locale={locale}")
@@ -224,6 +227,7 @@ def test_etags_differ_by_language_even_for_the_same_bytes(api, shop):
     assert api.get("/products/mug?locale=fr", If_None_Match=etag).status_code == 200
 
 
+@pytest.mark.rule("R-CAT-43")
 def test_an_unknown_parameter_is_still_named_as_ignored(api, mug):
     for path in READS:
         answer = api.get(f"{path}?locale=de&local=de")
@@ -267,6 +271,7 @@ def test_a_locale_that_is_refused_writes_nothing_and_a_replay_keeps_its_language
     assert (again.content, again["Content-Language"], again["ETag"]) == (first.content, "de", first["ETag"])
 
 
+@pytest.mark.rule("R-CAT-43")
 def test_a_list_in_a_language_takes_as_many_queries(api, shop, mug):
     for number in range(5):
         make_product(shop, f"Bowl {number}", translations={"de": {"name": f"Schale {number}"}})
@@ -282,6 +287,7 @@ def _queries(api: ApiClient, path: str) -> int:
     return len(found)
 
 
+@pytest.mark.rule("R-CAT-43")
 def test_another_shops_languages_do_not_count(api, other_api, other_shop, mug):
     speaking(other_shop, "de", "en")
     make_product(other_shop, "Becher", slug="mug", translations={"en": {"name": "Cup"}, "de": {"name": "Falsch"}})
