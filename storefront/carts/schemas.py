@@ -25,6 +25,7 @@ from storefront.kit.api.schemas import Id, Money, MoneyGiven, Timestamp
 from storefront.kit.clock import timestamp
 from storefront.kit.money import to_wire
 from storefront.pricing.rules import Totals
+from storefront.shops import locales
 
 # Integers are strict: pydantic would convert booleans, fractions and strings.
 
@@ -89,7 +90,13 @@ class AddLines(Schema):
     )
 
 
-class AddLinesQuery(Schema):
+class CartQuery(Schema):
+    """In which language the answer is."""
+
+    locale: str | None = Field(None, description=locales.DESCRIPTION, examples=["de"])
+
+
+class AddLinesQuery(CartQuery):
     """Options of adding several lines."""
 
     dry_run: Annotated[bool, BeforeValidator(_flag), WithJsonSchema({"type": "boolean"})] = Field(
@@ -300,10 +307,14 @@ def contents_record(lines: Sequence[CartLine], totals: Totals) -> dict[str, Any]
 
 
 def cart_record(
-    checks: Sequence[LineCheck], totals: Totals, orders: Iterable[CartOrder], problems: list[dict[str, Any]]
+    checks: Sequence[LineCheck],
+    lines: Sequence[CartLine],
+    totals: Totals,
+    orders: Iterable[CartOrder],
+    problems: list[dict[str, Any]],
 ) -> dict[str, Any]:
-    """An integration's cart, as reads and changes return it."""
-    contents = contents_record([check.line for check in checks], totals)
+    """An integration's cart, as reads and changes return it. `lines` are those of the checks as they are shown."""
+    contents = contents_record(lines, totals)
     for item, check in zip(contents["items"], checks, strict=True):
         item |= check_record(check)
     return contents | {

@@ -10,7 +10,16 @@ from django.db.models import Case, DateTimeField, F, QuerySet, Value, When
 
 from storefront import audit
 from storefront.audit.values import column_values
-from storefront.catalogue import auditing, children, events, rules, search_index, tree, validation
+from storefront.catalogue import (
+    auditing,
+    children,
+    events,
+    rules,
+    search_index,
+    translated_slugs,
+    tree,
+    validation,
+)
 from storefront.catalogue.children import Lists
 from storefront.catalogue.dated import sale_periods
 from storefront.catalogue.dated.plans import Entry, Plan
@@ -123,8 +132,10 @@ def restore_product(*, shop: Shop, product: Product, now: datetime) -> Product:
     if _existing(shop, Product).filter(slug=fresh.slug).exists():
         fresh.slug = unique_slug(shop, fresh.slug)
     fresh.deleted_at, fresh.status = None, Product.Status.DRAFT
+    fresh.translations = translated_slugs.without_conflicts(fresh)
     _set_derived_fields(fresh, now)
-    _save(fresh, ["deleted_at", "status", "slug", "sort_name", "published_on", "updated_at"], None)
+    columns = ["deleted_at", "status", "slug", "translations", "sort_name", "published_on", "updated_at"]
+    _save(fresh, columns, None)
     search_index.write_text(fresh)
     after = events.emit_changes(shop, Snapshot(), [fresh.pk], now)
     auditing.record_products(shop, Snapshot(), after, [fresh.pk], now=now, action="product.restored")
@@ -174,6 +185,7 @@ def unique_slug(shop: Shop, name: str, *, model: type[Product] | type[Category] 
     """A slug made from the name that no existing product (or category) of the shop has: mug, mug-2, mug-3."""
     slug = rules.slug_of(name, fallback=str(model._meta.verbose_name))
     taken = set(_existing(shop, model).filter(slug__startswith=slug).values_list("slug", flat=True))
+    taken |= translated_slugs.taken(shop, model, beginning=slug)
     if slug not in taken:
         return slug
     return next(numbered for n in range(2, len(taken) + 3) if (numbered := f"{slug}-{n}") not in taken)
@@ -195,6 +207,7 @@ def create_category(
     errors: Errors = {}
     validation.assign(category, {"name": name, "parent": parent, **_writable(fields)}, errors)
     _choose_slug(category, slug, errors)
+    translated_slugs.check(category, fields, errors)
     if errors:
         raise InvalidFields(errors=errors)
     _save(category, None, slug)
@@ -220,6 +233,7 @@ def update_category(
     if "parent" in given and fresh.parent is not None and tree.is_within(fresh.parent, category):
         errors["parent_id"] = ["A category cannot be moved under itself or one of its subcategories."]
     _choose_slug(fresh, slug, errors)
+    translated_slugs.check(fresh, given, errors)
     if errors:
         raise InvalidFields(errors=errors)
     fresh.updated_at = now
@@ -259,6 +273,7 @@ def _write_product(product: Product, changes: dict[str, Any], slug: str | None, 
     sale_periods.settle(product, now)
     given = validation.assign(product, _writable(changes), errors)
     _choose_slug(product, slug, errors)
+    translated_slugs.check(product, given, errors)
     validation.check_product(product, errors)
     validation.check_sale(product, changes, now, errors)
     plans = children.plan_lists(product, lists, now, errors)
@@ -317,7 +332,7 @@ def _choose_slug(row: Product | Category, slug: str | None, errors: Errors) -> N
         row.slug = row.slug or unique_slug(row.shop, row.name, model=type(row))
     elif not rules.is_slug(slug):
         errors["slug"] = [f"Expected 1 to {rules.MAX_SLUG_LENGTH} characters without spaces or any of / \\ ? # %."]
-    elif _existing(row.shop, type(row)).filter(slug=slug).exclude(pk=row.pk).exists():
+    elif _is_taken(row, slug):
         errors["slug"] = [f"Another {row._meta.verbose_name} of this shop already has this slug."]
     else:
         row.slug = slug
@@ -332,12 +347,21 @@ def _save(row: Product | Category, fields: list[str] | None, slug: str | None) -
                 row.save(update_fields=fields)
             return
         except IntegrityError:
+            errors: Errors = {}
+            translated_slugs.check(row, ["translations"], errors)
+            if errors:
+                raise InvalidFields(errors=errors) from None
             if not _existing(row.shop, type(row)).filter(slug=row.slug).exclude(pk=row.pk).exists():
                 raise
             if slug is not None:
                 break
             row.slug = unique_slug(row.shop, row.name, model=type(row))
     raise InvalidFields(errors={"slug": [f"Another {row._meta.verbose_name} of this shop already has this slug."]})
+
+
+def _is_taken(row: Product | Category, slug: str) -> bool:
+    of_others = _existing(row.shop, type(row)).filter(slug=slug).exclude(pk=row.pk)
+    return of_others.exists() or bool(translated_slugs.taken(row.shop, type(row), exactly=[slug], but=row.pk))
 
 
 def _existing(shop: Shop, model: type[Product] | type[Category]) -> Any:

@@ -11,7 +11,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from storefront.catalogue import actions, jobs, rules, tree
 from storefront.catalogue.admin_pages.adjustments import StockAdjustmentAdmin as StockAdjustmentAdmin
-from storefront.catalogue.admin_pages.forms import check_picture, check_slug
+from storefront.catalogue.admin_pages.forms import check_picture, check_slug, check_translated_slugs
 from storefront.catalogue.admin_pages.products import ProductAdmin as ProductAdmin
 from storefront.catalogue.admin_pages.variants import VariantAdmin as VariantAdmin
 from storefront.catalogue.models import Brand, Category, ShippingOrigin, TaxClass, Vendor
@@ -96,6 +96,7 @@ class CategoryForm(ShopScopedForm):
         super().clean()
         if not self.cleaned_data.get("slug") and "name" in self.cleaned_data and "slug" not in self.errors:
             self.cleaned_data["slug"] = actions.unique_slug(self.shop, self.cleaned_data["name"], model=Category)
+        check_translated_slugs(self)
 
 
 @admin.register(Category)

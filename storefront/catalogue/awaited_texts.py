@@ -41,12 +41,12 @@ _LOCKED = """
 
 
 def words_to_find(
-    fetch: Callable[..., list[tuple]], shop: int, q: str, language: str, *, for_shoppers: bool = False
+    fetch: Callable[..., list[tuple]], shop: int, q: str, *languages: str, for_shoppers: bool = False
 ) -> tuple[SearchWord, ...]:
     """The words of a search in the shop (`search_words`), also for the texts that wait for the worker."""
     can_differ = not has_nothing_to_fold(q)
     in_old_texts = can_differ and bool(fetch(_AWAITS, {"shop": shop}))
-    return search_words(q, language, for_shoppers=for_shoppers, in_old_texts=in_old_texts)
+    return search_words(q, *languages, for_shoppers=for_shoppers, in_old_texts=in_old_texts)
 
 
 def await_texts(shop: Shop, ids: Sequence[int], now: datetime) -> AwaitedTexts:

@@ -76,13 +76,22 @@ class Products(Source):
         )
 
     def _rows(self, condition: str, params: dict[str, Any]) -> list[tuple[int, str]]:
+        members = self.members_read()
         record = records.product()
-        if self.members is not None:
-            record = records.chosen_product(self.members, for_apps=self.for_apps)
+        if members is not None:
+            record = records.chosen_product(members, for_apps=self.for_apps)
         statement = f"SELECT p.id, {record} FROM catalogue_product p WHERE {condition}"
         # Not prepared, since each list of ids gives another statement.
         rows = fetch(connection, statement, {"shop": self.shop.pk} | params, prepared=False)
-        return [(id, records.with_media_urls(self.shop, text)) for id, text in rows]
+        return [(id, self.shown(records.with_media_urls(self.shop, text))) for id, text in rows]
+
+    def members_read(self) -> frozenset[str] | None:
+        """The members that are read of each record."""
+        return self.members
+
+    def shown(self, text: str) -> str:
+        """The record as it is answered."""
+        return text
 
 
 class Stock(Source):

@@ -36,6 +36,7 @@ from storefront.catalogue.tables.search import SearchWord as SearchWord
 from storefront.catalogue.tables.search import TextChange as TextChange
 from storefront.catalogue.tables.search import WantedThumbnails as WantedThumbnails
 from storefront.catalogue.tables.search import WordCount as WordCount
+from storefront.catalogue.tables.translated_slugs import TranslatedSlug as TranslatedSlug
 from storefront.kit.money_field import MoneyField
 from storefront.shops.models import Shop
 

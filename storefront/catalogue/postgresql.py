@@ -21,10 +21,17 @@ CLEAR_CAUSE = "SELECT set_config('storefront.stock_change', '', true)"
 NOTE = "SELECT catalogue_note(%s, %s, %s)"
 # Adds the words that a shop does not have, each with its first and last letters.
 ADD_WORDS = (
-    "INSERT INTO catalogue_searchword (shop_id, word, head, tail)"
-    " SELECT %s, w ->> 0, w ->> 1, w ->> 2 FROM jsonb_array_elements(CAST(%s AS jsonb)) w"
+    "INSERT INTO catalogue_searchword (shop_id, word, head, tail, language)"
+    " SELECT %s, w ->> 0, w ->> 1, w ->> 2, w ->> 3 FROM jsonb_array_elements(CAST(%s AS jsonb)) w"
     " ON CONFLICT DO NOTHING"
 )
+# The slugs in further languages of a row `r`, as rows `e`, and their text.
+SLUGS_OF = "jsonb_each(CASE WHEN jsonb_typeof(r.translations) = 'object' THEN r.translations END) e"
+SLUG = "e.value ->> 'slug'"
+# The slug of a row `r` in the language of a row `s` of that table.
+TRANSLATED_SLUG = "r.translations -> s.language ->> 'slug'"
+# The triggers of these slugs have a function of their own.
+WRITE_SLUGS = ""
 RANDOM_VERSION = "floor(random() * 1073741824)::bigint"
 EXTENSIONS = ("pg_trgm", "btree_gin")
 _P = f"({listable('p')})"

@@ -60,14 +60,19 @@ def product() -> str:
     return _product([])
 
 
+# A name for `chosen_product`: categories have the member `translations`, which no caller is shown.
+TRANSLATIONS_OF_CATEGORIES = "categories.translations"
+
+
 @cache
-def whole_product(*, for_apps: bool = False) -> str:
+def whole_product(*, for_apps: bool = False, with_translations: bool = False) -> str:
     """A product as the single read shows it, with its active categories (R-CAT-31), variants and options. Takes
     `%(shop)s`.
 
     With `for_apps` also the inactive categories and a bundle's items, so that an app can send back what it has read.
+    `with_translations`: as TRANSLATIONS_OF_CATEGORIES.
     """
-    return _product(_single(for_apps))
+    return _product(_single(for_apps, with_translations=with_translations))
 
 
 @cache
@@ -80,16 +85,17 @@ def stored_product() -> str:
 @lru_cache(64)
 def chosen_product(names: frozenset[str], *, for_apps: bool = False) -> str:
     """A product with these of the members of `whole_product`."""
-    return _product(_single(for_apps), names)
+    with_translations = TRANSLATIONS_OF_CATEGORIES in names
+    return _product(_single(for_apps, with_translations=with_translations), names)
 
 
-def _single(for_apps: bool, is_stored: bool = False) -> list[Member]:
+def _single(for_apps: bool, is_stored: bool = False, with_translations: bool = False) -> list[Member]:
     """The members that only the single read shows."""
     pivot = json_object(_columns(ProductCategory, "l").items())
     # The pluses keep SQLite from using the indexes by shop, which hold all links, categories and variants of the shop;
     # a product has few.
     categories = json_array(
-        category(("pivot", pivot)),
+        category(("pivot", pivot), with_translations=with_translations),
         "catalogue_productcategory l JOIN catalogue_category c ON c.id = l.category_id"
         " WHERE +l.shop_id = %(shop)s AND +c.shop_id = %(shop)s AND l.product_id = p.id"
         + ("" if for_apps else f" AND {SHOWN}"),
@@ -108,9 +114,12 @@ def _single(for_apps: bool, is_stored: bool = False) -> list[Member]:
     return [*single, ("bundle_items", _bundle_items())] if for_apps else single
 
 
-def category(*more: Member) -> str:
-    """A category with `more` members at its end."""
-    return _text(json_object([*_columns(Category, "c").items(), *more]))
+def category(*more: Member, with_translations: bool = False) -> str:
+    """A category with `more` members at its end, and with its translations after them if they are wanted."""
+    found = [*_columns(Category, "c").items(), *more]
+    if with_translations:
+        found.append(("translations", json_sql.column(Category._meta.get_field("translations"), "c.translations")))
+    return _text(json_object(found))
 
 
 def with_media_urls(shop: Shop, text: str) -> str:

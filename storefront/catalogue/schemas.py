@@ -6,6 +6,7 @@ from ninja import Field, Schema
 
 from storefront.kit.api.members import choice, chosen, names_of
 from storefront.kit.api.schemas import Envelope, Measure, Moment, Money, Timestamp
+from storefront.shops import locales
 from storefront.sync import schemas as sync
 
 
@@ -259,6 +260,7 @@ class ProductQuery(sync.CopyQuery):
     )
     fields: choice(FIELDS) | None = Field(None, description=sync.FIELDS)  # type: ignore[valid-type]
     include: choice(INCLUDED) | None = Field(None, description=sync.INCLUDE)  # type: ignore[valid-type]
+    locale: str | None = Field(None, description=locales.DESCRIPTION, examples=["de"])
 
     @property
     def members(self) -> frozenset[str] | None:
@@ -270,7 +272,13 @@ class ProductQuery(sync.CopyQuery):
         return self.featured is not None and self.featured.lower() not in ("0", "false", "no")
 
 
-class SingleQuery(Schema):
+class CategoryQuery(Schema):
+    """In which language categories are shown."""
+
+    locale: str | None = Field(None, description=locales.DESCRIPTION, examples=["de"])
+
+
+class SingleQuery(CategoryQuery):
     """What a single product shows."""
 
     fields: choice(FIELDS) | None = Field(None, description=sync.FIELDS)  # type: ignore[valid-type]

@@ -17,11 +17,11 @@ from django.db.models import OuterRef, Subquery
 from storefront.catalogue.dialect import dialect
 from storefront.catalogue.folding import unaccented
 from storefront.catalogue.models import Brand, Product, ProductSearch, SearchWord, Variant
-from storefront.catalogue.search_texts import search_text
+from storefront.catalogue.search_texts import Spelling, TranslatedWord, search_text
 from storefront.shops.models import Shop
 
 BATCH_ROWS = 2000
-_COLUMNS = ("name", "sku", "description", "tags", "attributes")
+_COLUMNS = ("name", "sku", "description", "tags", "attributes", "translations")
 
 
 def write_text(product: Product) -> None:
@@ -30,7 +30,7 @@ def write_text(product: Product) -> None:
 
 
 @transaction.atomic
-def write_texts(shop: Shop, ids: Collection[int], words: set[str] | None = None) -> int:
+def write_texts(shop: Shop, ids: Collection[int], words: set[Spelling] | None = None) -> int:
     """Update the texts of these products of the shop, at most BATCH_ROWS; returns how many were wrong. The words of all
     of them are added to `words`, if it is given."""
     # Locked, so that a newer text is never overwritten.
@@ -44,8 +44,9 @@ def write_texts(shop: Shop, ids: Collection[int], words: set[str] | None = None)
     for pk, name, sku, option_values in of_products.values_list("product_id", "name", "sku", "option_values"):
         variants[pk].append((name, sku, option_values))
     stored = dict(ProductSearch.objects.filter(product__in=found).values_list("product_id", "text"))
+    languages = {"language": shop.language, "further": shop.further_languages}
     texts = {
-        pk: search_text(language=shop.language, brand=brand, variants=variants[pk], **fields)
+        pk: search_text(**languages, brand=brand, variants=variants[pk], **fields)
         for pk, (brand, fields) in found.items()
     }
     wrong = [pk for pk, made in texts.items() if stored.get(pk) != made.text]
@@ -62,19 +63,24 @@ def write_texts(shop: Shop, ids: Collection[int], words: set[str] | None = None)
     return len(wrong)
 
 
-def add_words_on_commit(shop: Shop, words: Iterable[str]) -> None:
+def add_words_on_commit(shop: Shop, words: Iterable[Spelling]) -> None:
     """Add the words after the commit: within the transaction, writers of two products with one new word would wait for
     each other. If that fails, it is logged, and `storefront reindex` adds them."""
     transaction.on_commit(partial(add_words, shop, words), robust=True)
 
 
-def add_words(shop: Shop, words: Iterable[str]) -> None:
+def add_words(shop: Shop, words: Iterable[Spelling]) -> None:
     """Add the words that the shop does not have yet."""
     # Sorted, so that two writers of the same words wait for each other and do not deadlock.
-    rows = [(word, *ends(word)) for word in sorted(words)]
+    rows = sorted(_row(word) for word in words)
     if rows:
         with connection.cursor() as cursor:
             cursor.execute(dialect.ADD_WORDS, [shop.pk, orjson.dumps(rows).decode()])
+
+
+def _row(spelling: Spelling) -> tuple[str, str, str, str]:
+    word, language = spelling if isinstance(spelling, TranslatedWord) else (spelling, "")
+    return (word, *ends(word), language)
 
 
 def ends(word: str) -> tuple[str, str]:
@@ -87,9 +93,10 @@ def rewrite_texts(shop: Shop) -> int:
     """Update all texts of the shop, and remove words that none of its products has; returns how many texts were
     wrong."""
     last = SearchWord.objects.filter(shop=shop).order_by("-pk").values_list("pk", flat=True).first() or 0
-    words: set[str] = set()
+    words: set[Spelling] = set()
     wrong = sum(write_texts(shop, batch, words) for batch in _batches(shop))
-    known = dict(SearchWord.objects.filter(shop=shop).values_list("word", "pk"))
+    rows = SearchWord.objects.filter(shop=shop).values_list("word", "language", "pk")
+    known = {TranslatedWord(word, language) if language else word: pk for word, language, pk in rows}
     add_words(shop, words - known.keys())
     # Words that were added meanwhile stay, since their products may be newer than the ones read here.
     gone = [pk for word, pk in known.items() if pk <= last and word not in words]
@@ -106,10 +113,10 @@ class NewWords:
 
     def __init__(self, shop: Shop) -> None:
         self.shop = shop
-        self._added: set[str] = set()
+        self._added: set[Spelling] = set()
 
-    def add(self, texts: Iterable[frozenset[str]]) -> None:
-        words = set().union(*texts) - self._added
+    def add(self, texts: Iterable[frozenset[Spelling]]) -> None:
+        words = set[Spelling]().union(*texts) - self._added
         add_words_on_commit(self.shop, words)
         if len(self._added) < self.MAX_REMEMBERED:
             self._added |= words

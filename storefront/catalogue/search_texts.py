@@ -4,7 +4,8 @@ A text has four sections in the order of relevance: the name; the SKUs of the pr
 attributes, and names and values of variants; the description as it is read, without markup. All are folded
 (`folding.py`), white space is one space, and each section begins and ends with a space. A section ends with words that
 it does not have itself: the stems of its words, ` blue mugs mug `, so that a text contains ` mug ` if one of its words
-has the stem `mug`; of names and the third section also pairs of short words, so that `t shirt` has ` tshirt `.
+has the stem `mug`; of names and the third section also pairs of short words, so that `t shirt` has ` tshirt `. After
+them follow, in the same way, the section's texts in each further language of the shop, with the stems of that language.
 
 MARKUP and the words behind it follow where that is not all that the product's fields contain: tags, and words with
 entities. The API finds them too, the shop's pages do not.
@@ -12,7 +13,7 @@ entities. The API finds them too, the shop's pages do not.
 
 import html
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -30,6 +31,8 @@ from storefront.catalogue.folding import (
     unaccented,
     unjoined,
 )
+from storefront.catalogue.translating import ATTRIBUTE, VARIANT, Texts, key
+from storefront.kit.translations import Translations
 from storefront.shops.languages import STEMMERS
 
 # White space, so that no search word contains one.
@@ -76,18 +79,30 @@ class SearchWord:
         return (self.text, *((f" {self.stem} ",) if self.stem else ()), *self.others)
 
 
+class TranslatedWord(NamedTuple):
+    """A word of a product's texts in a further language of the shop."""
+
+    word: str
+    language: str
+
+
+# A word that spelling can be corrected to.
+Spelling = str | TranslatedWord
+
+
 class SearchText(NamedTuple):
     """A product's text, and its words that spelling can be corrected to, with their accents: all but those of the
     description and SKUs."""
 
     text: str
-    words: frozenset[str]
+    words: frozenset[Spelling]
 
 
 def search_words(
-    q: str, language: str, *, for_shoppers: bool = False, in_old_texts: bool = False
+    q: str, *languages: str, for_shoppers: bool = False, in_old_texts: bool = False
 ) -> tuple[SearchWord, ...]:
-    """The words of a search (R-CAT-20). A product matches if its text contains each of them, or ` stem `.
+    """The words of a search (R-CAT-20). A product matches if its text contains each of them, or ` stem `. `languages`:
+    that of the page or call, then that of the shop if it is another one; words are stemmed in each.
     `for_shoppers`: a word with an apostrophe, such as `men's`, does not match the end of another, such as `women's`;
     and punctuation around words does not count, nor what stands between them alone, such as the dash of `Mug – Blue`.
     `in_old_texts`: words also match texts of releases that folded case alone."""
@@ -97,9 +112,14 @@ def search_words(
         if not text:
             continue
         word = joined(casefolded(given))
-        stem = unaccented(stem_of(word, language)) if _WORD.fullmatch(word) else text
+        stems = [unaccented(stem_of(word, each)) for each in languages] if _WORD.fullmatch(word) else [text]
         whole = for_shoppers and _POSSESSIVE.search(unaccented(given))
-        others = {*_in_parts(given, language), *([casefolded(given)] if in_old_texts else [])}
+        stem, *further = dict.fromkeys(stems)
+        others = {f" {each} " for each in further if each != text}
+        for each in languages:
+            others.update(_in_parts(given, each))
+        if in_old_texts:
+            others.add(casefolded(given))
         if sum(map(str.isdigit, text)) >= MIN_DIGITS:
             others.add(text.replace("-", ""))
         found.append(
@@ -135,14 +155,17 @@ def search_text(
     tags: Any = (),
     attributes: Any = (),
     variants: Iterable[tuple[str, str, Mapping[str, Any]]] = (),
+    translations: Translations | None = None,
+    further: Sequence[str] = (),
 ) -> SearchText:
-    """The product's text in a shop of this language. `variants` are (name, SKU, option values) of those that are
-    sold."""
+    """The product's text in a shop of this language with these further ones. `variants` are (name, SKU, option values)
+    of those that are sold, `translations` those of the product."""
+    variants = list(variants)
     skus, others = [sku], [brand or "", *_texts(tags), *_attribute_texts(attributes)]
     for variant, variant_sku, option_values in variants:
         skus.append(variant_sku)
         others += [variant, *_texts(option_values.values())]
-    read = _TAG.sub(" ", _INLINE_TAG.sub("", description)) if "<" in description else description
+    read = _read(description)
     named, other = _spaced(name), _joined(others)
     sections = [
         _section(named, language, with_pairs=True),
@@ -150,6 +173,10 @@ def search_text(
         _section(other, language, with_pairs=True),
         _section(_spaced(read), language),
     ]
+    words: frozenset[Spelling] = _spellings(f"{named} {other}")
+    for each in further:
+        if texts := (translations or {}).get(each):
+            words |= _add_translated(sections, texts, each, attributes, variants)
     text = "".join([f" {section} {end}" for section, end in zip(sections, _ENDS, strict=True)])
     values = [name, *skus, *others, read]
     written = [value for value in values if "&" in value and _decoded(value) != value]
@@ -157,7 +184,38 @@ def search_text(
         written.append(description)
     if written and (markup := sorted(set(folded(" ".join(written)).split()).difference(text.split()))):
         text += f"{MARKUP} {' '.join(markup)} "
-    return SearchText(text, _spellings(f"{named} {other}"))
+    return SearchText(text, words)
+
+
+def _add_translated(
+    sections: list[str], texts: Texts, language: str, attributes: Any, variants: Iterable[tuple[str, str, Mapping]]
+) -> frozenset[Spelling]:
+    """Add the texts of one further language to the sections of a product. Returns its words for spelling."""
+    others = []
+    for attribute in attributes or ():
+        if isinstance(attribute, Mapping):
+            axis = str(attribute.get("name"))
+            others.append(texts.get(key(ATTRIBUTE, axis), ""))
+            others += [texts.get(key(ATTRIBUTE, axis, value), "") for value in _texts(attribute.get("values"))]
+    for variant, _, option_values in variants:
+        others.append(texts.get(key(VARIANT, variant), ""))
+        others += [texts.get(key(ATTRIBUTE, axis, value), "") for axis, value in option_values.items()]
+    named, other = _spaced(texts.get("name", "")), _joined(others)
+    added = (
+        _section(named, language, with_pairs=True),
+        "",
+        _section(other, language, with_pairs=True),
+        _section(_spaced(_read(texts.get("description", ""))), language),
+    )
+    for number, section in enumerate(added):
+        if section:
+            sections[number] = f"{sections[number]} {section}".lstrip()
+    return frozenset(TranslatedWord(word, language) for word in _spellings(f"{named} {other}"))
+
+
+def _read(description: str) -> str:
+    """The description as it is read, without markup."""
+    return _TAG.sub(" ", _INLINE_TAG.sub("", description)) if "<" in description else description
 
 
 def _decoded(text: str) -> str:

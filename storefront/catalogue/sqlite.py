@@ -17,6 +17,24 @@ _P = f"({listable('p')})"
 
 # The triggers, with what replaces marks in them.
 TRIGGER_FILE = "sqlite.sql"
+# The slugs in further languages of a row `r`, as rows `e`, and their text.
+SLUGS_OF, SLUG = "json_each(r.translations) e", "CASE WHEN e.type = 'object' THEN e.value ->> '$.slug' END"
+# The slug of a row `r` in the language of a row `s` of that table.
+TRANSLATED_SLUG = "json_extract(r.translations, '$.\"' || s.language || '\".slug')"
+_GIVEN = "json_each(CASE WHEN <LIVE> THEN NEW.translations END) e"
+# What the triggers of these slugs do.
+WRITE_SLUGS = f"""
+  UPDATE catalogue_translatedslug SET current = 0 WHERE <KIND>_id = NEW.id AND current AND NOT EXISTS
+    (SELECT 1 FROM {_GIVEN} WHERE e.key = catalogue_translatedslug.language AND {SLUG} = catalogue_translatedslug.slug);
+  DELETE FROM catalogue_translatedslug WHERE shop_id = NEW.shop_id AND <KIND>_id IS NOT NULL AND NOT current
+    AND (language, slug) IN (SELECT e.key, {SLUG} FROM {_GIVEN});
+  INSERT INTO catalogue_translatedslug (shop_id, <KIND>_id, language, slug, current)
+    SELECT NEW.shop_id, NEW.id, e.key, {SLUG}, 1 FROM {_GIVEN}
+    WHERE length(e.key) <= 5 AND length({SLUG}) BETWEEN 1 AND 255 AND NOT EXISTS
+      (SELECT 1 FROM catalogue_translatedslug t WHERE t.<KIND>_id = NEW.id AND t.language = e.key AND t.current);
+  DELETE FROM catalogue_translatedslug WHERE <KIND>_id = NEW.id AND NOT current AND id NOT IN
+    (SELECT id FROM catalogue_translatedslug WHERE <KIND>_id = NEW.id ORDER BY id DESC LIMIT <MAX_OLD_SLUGS>);
+""".strip()
 MARKS = {"SHOP_BITS": str(SHOP_BITS)}
 # Says what changes of stock are for, and ends that.
 DECLARE_CAUSE = (
@@ -28,8 +46,8 @@ CLEAR_CAUSE = "DELETE FROM catalogue_stockchange RETURNING id"
 NOTE = "INSERT INTO catalogue_note VALUES (%s, %s, %s)"
 # Adds the words that a shop does not have, each with its first and last letters.
 ADD_WORDS = (
-    "INSERT OR IGNORE INTO catalogue_searchword (shop_id, word, head, tail)"
-    " SELECT %s, e.value ->> 0, e.value ->> 1, e.value ->> 2 FROM json_each(%s) e"
+    "INSERT OR IGNORE INTO catalogue_searchword (shop_id, word, head, tail, language)"
+    " SELECT %s, e.value ->> 0, e.value ->> 1, e.value ->> 2, e.value ->> 3 FROM json_each(%s) e"
 )
 RANDOM_VERSION = "random() & 1073741823"
 

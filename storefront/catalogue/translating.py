@@ -60,10 +60,12 @@ def in_language(record: Record, found: Texts) -> Record:
         return record
     shown = record | {name: found.get(name) or record[name] for name in TEXTS if name in record}
     words = _words(record, found)
-    shown["attributes"] = [_attribute(each, words) for each in record.get("attributes") or ()]
-    shown["media"] = [
-        each | {"alt": each["alt"] and of_part(found, PICTURE, each["alt"])} for each in record.get("media") or ()
-    ]
+    if "attributes" in record:
+        shown["attributes"] = [_attribute(each, words) for each in record["attributes"] or ()]
+    if "media" in record:
+        shown["media"] = [
+            each | {"alt": each["alt"] and of_part(found, PICTURE, each["alt"])} for each in record["media"]
+        ]
     if "variants" in record:
         shown["variants"] = [_variant(each, words, found) for each in record["variants"]]
     if "options" in record:
@@ -97,7 +99,8 @@ def _distinct(texts: Mapping[str, str]) -> Mapping[str, str]:
 
 def _attribute(attribute: Record, words: Words) -> Record:
     name, values = words[attribute["name"]]
-    return attribute | {"name": name, "values": [values[each] for each in attribute.get("values", ())]}
+    shown = {"values": [values[each] for each in attribute["values"]]} if "values" in attribute else {}
+    return attribute | {"name": name} | shown
 
 
 def _variant(variant: Record, words: Words, found: Texts) -> Record:

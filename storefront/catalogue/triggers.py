@@ -1,8 +1,8 @@
 # ruff: noqa: S608, the statements consist of column lists and conditions of this file.
 """Triggers that keep derived data up to date with every write to the catalogue: how many products each list has
 (`ListingTotal`), which search texts are listed (`ProductSearch.listed`), on SQLite the search index; the stock
-ledger (`StockAdjustment`), past prices (`PastPrice`), old slugs (`OldSlug`), and the time of the last change
-(`LastChange`).
+ledger (`StockAdjustment`), past prices (`PastPrice`), old slugs (`OldSlug`) and those in further languages
+(`TranslatedSlug`), and the time of the last change (`LastChange`).
 
 These are triggers and not Python code, because totals must stay correct with every kind of write: actions, the admin's
 bulk updates, imports by COPY, an operator's SQL. A sale of stock changes no column that they watch.
@@ -14,6 +14,7 @@ SQLite (`server/sqlite3`). A migration that removes a column named here drops th
 from importlib.resources import files
 from typing import Any
 
+from storefront.catalogue import translated_slugs
 from storefront.catalogue.dialect import dialect
 from storefront.catalogue.listable import listable
 from storefront.catalogue.sqlite import FILL_INDEX as FILL_INDEX
@@ -37,6 +38,15 @@ LEDGER = (
 )
 # Old slugs that a product or a category keeps: its latest ones.
 MAX_OLD_SLUGS = 50
+# Which rows have slugs in further languages, by table, and on which changes they are written.
+_TRANSLATED = {
+    "product": {
+        "LIVE": "NEW.deleted_at IS NULL",
+        "WATCHED": "translations, deleted_at",
+        "OR_LIVE": " OR (OLD.deleted_at IS NULL) <> (NEW.deleted_at IS NULL)",
+    },
+    "category": {"LIVE": "true", "WATCHED": "translations", "OR_LIVE": ""},
+}
 # Separates the statements of a file.
 BREAK = "\n;;\n"
 _P = f"({listable('p')})"
@@ -52,6 +62,8 @@ def _refill(editor: Any) -> None:
     )
     dialect.rebuild_search_index(editor)
     open_ledger(editor)
+    for statement in translated_slugs.refill():
+        editor.execute(statement)
     editor.execute("DELETE FROM catalogue_lastchange")
     editor.execute(
         "INSERT INTO catalogue_lastchange (product_id, shop_id, updated_at, status)"
@@ -96,7 +108,15 @@ _STOCKS = (
 
 def statements() -> list[str]:
     """The statements that create the triggers and what they need."""
-    text = (files(__package__) / "trigger_sql" / dialect.TRIGGER_FILE).read_text()
+    folder = files(__package__) / "trigger_sql"
+    text = (folder / dialect.TRIGGER_FILE).read_text()
+    slugs = (folder / f"translated_slugs_{dialect.TRIGGER_FILE}").read_text()
+    for kind, marks in _TRANSLATED.items():
+        # Marks in the text of a mark are replaced, too.
+        of_kind = slugs.replace("<WRITE>", dialect.WRITE_SLUGS).replace("<KIND>", kind)
+        for mark, sql in marks.items():
+            of_kind = of_kind.replace(f"<{mark}>", sql)
+        text += BREAK + of_kind
     for mark, sql in {
         "LEDGER": LEDGER,
         "MAX_OLD_SLUGS": str(MAX_OLD_SLUGS),

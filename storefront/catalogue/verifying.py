@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from django.db import connection
 
 from storefront.catalogue import tree
+from storefront.catalogue.dialect import dialect
 from storefront.catalogue.models import Category
 from storefront.kit.deviations import Deviation, differing
 from storefront.kit.money_field import from_hundredths
@@ -62,6 +63,8 @@ _PARTS = (
     ("bundleitem", "bundle_id", "product"),
     ("oldslug", "product_id", "product"),
     ("oldslug", "category_id", "category"),
+    ("translatedslug", "product_id", "product"),
+    ("translatedslug", "category_id", "category"),
 )
 # Rows of another shop than their owner.
 _STRANGERS = " UNION ALL ".join(
@@ -77,6 +80,14 @@ _OLD_IN_USE = " UNION ALL ".join(
     for table, live in (("product", " AND r.deleted_at IS NULL"), ("category", ""))
 )
 
+# Slugs in further languages whose row has another one.
+_TRANSLATED = " UNION ALL ".join(
+    f"SELECT '{table}', r.slug, s.language, s.slug, {dialect.TRANSLATED_SLUG} FROM catalogue_translatedslug s"  # noqa: S608
+    f" JOIN catalogue_{table} r ON r.id = s.{table}_id WHERE s.shop_id = %(shop)s AND s.current"
+    f" AND s.slug <> COALESCE({dialect.TRANSLATED_SLUG}, '')"
+    for table in ("product", "category")
+)
+
 # Products that lists by the last change would leave out, or show in a wrong place.
 _LAST_CHANGES = """
     SELECT p.slug, c.updated_at, c.status, p.updated_at, p.status, p.deleted_at
@@ -88,7 +99,8 @@ _LAST_CHANGES = """
 
 def deviations(shop: Shop) -> Iterator[Deviation]:
     """The shop's stocks that their ledger does not explain, categories with wrong bounds, rows of another shop, list
-    prices that no variant has, old slugs that are in use, and last changes that lists do not know."""
+    prices that no variant has, old slugs that are in use, slugs in further languages that differ from the translations,
+    and last changes that lists do not know."""
     for product, variant, damaged, id, after, expected in fetch(connection, _BREAKS, {"shop": shop.pk}):
         name = f"row {id} of {_stock(product, variant, damaged)}"
         yield from differing("stock ledger", name, after, expected)
@@ -101,6 +113,8 @@ def deviations(shop: Shop) -> Iterator[Deviation]:
         yield from differing("list price", f"product {slug}", f"{from_hundredths(price):.2f}", prices)
     for table, slug in fetch(connection, _OLD_IN_USE, {"shop": shop.pk}, prepared=False):
         yield Deviation("old slug", f"{table} {slug}", "in use", "not in use")
+    for table, slug, language, has, expected in fetch(connection, _TRANSLATED, {"shop": shop.pk}, prepared=False):
+        yield Deviation("translated slug", f"{table} {slug} in {language}", has, expected)
     for slug, listed, listed_as, changed, status, deleted in fetch(connection, _LAST_CHANGES, {"shop": shop.pk}):
         yield from differing("last change", f"product {slug}", listed, None if deleted else changed)
         if listed and not deleted:

@@ -12,6 +12,7 @@ from storefront.kit.refusals import NotFound
 from storefront.listing import queries, spelling
 from storefront.listing.copying import PublicProducts
 from storefront.shops.auth import scope
+from storefront.shops.locales import Answered, language_asked
 from storefront.shops.replica_reads import from_replica
 from storefront.shops.request import Request
 from storefront.sync.answers import answer_run, deleted_beside
@@ -20,13 +21,17 @@ from storefront.sync.answers import answer_run, deleted_beside
 router = Router(tags=["Catalogue"])
 
 # Query parameters that page URLs repeat, before `page` (R-CAT-18).
-PAGE_PARAMETERS = ("q", "category", "featured", "sort", "updated_since", "ids", "fields", "include", "per_page")
+PAGE_PARAMETERS = (
+    *("q", "category", "featured", "sort", "updated_since", "ids", "fields", "include", "locale", "per_page"),
+)
 
 ProductKey = Annotated[
-    str, Path(description="The product's id or slug, also an old one. Digits only are tried as an id first.")
+    str,
+    Path(description="The product's id or slug, also an old one. Digits only are tried as an id first."),
 ]
 CategoryKey = Annotated[
-    str, Path(description="The category's id or slug, also an old one. Digits only are tried as an id first.")
+    str,
+    Path(description="The category's id or slug, also an old one. Digits only are tried as an id first."),
 ]
 
 
@@ -39,17 +44,19 @@ CategoryKey = Annotated[
 @from_replica
 def list_products(request: Request, asked: Query[schemas.ProductQuery]) -> HttpResponse:
     """One page of the shop's published products; with `after`, the next part of a copy of the list."""
-    source = PublicProducts(request.shop, asked.members)
+    answered = language_asked(request, request.shop, asked.locale)
+    source = PublicProducts(request.shop, asked.members, language=answered.language)
     if asked.after is not None:
-        return answer_run(request, source, asked)
+        return answered.name_in(answer_run(request, source, asked))
     filters = queries.ProductFilters(
         q=asked.q,
-        category=asked.category,
+        category=queries.main_slug(request.shop, asked.category, answered.language),
         featured=asked.is_featured_only(),
         sort=asked.sort,
         updated_since=asked.updated_since,
         ids=asked.ids,
         members=asked.members,
+        language=answered.language,
     )
     found = queries.product_page(request.shop, filters, page=asked.page, per_page=asked.per_page, now=request.now)
     more: dict[str, Any] = {}
@@ -66,7 +73,7 @@ def list_products(request: Request, asked: Query[schemas.ProductQuery]) -> HttpR
         **deleted_beside(source, asked, now=request.now),
         **more,
     )
-    return revalidated_response(request, body, until=found.until)
+    return revalidated_response(request, body, until=found.until, headers=answered.headers)
 
 
 @router.get(
@@ -80,41 +87,46 @@ def get_product(request: Request, id_or_slug: ProductKey, asked: Query[schemas.S
     """A published product with its categories, variants and options. If it was found by a slug that it had before, the
     header `Content-Location` is its present address."""
     members = None if asked.fields is None else frozenset(asked.fields)
-    found = queries.product_json(request.shop, id_or_slug, now=request.now, members=members)
-    return _one(request, found, "products")
+    answered = language_asked(request, request.shop, asked.locale)
+    found = queries.product_json(request.shop, id_or_slug, language=answered.language, now=request.now, members=members)
+    return _one(request, found, "products", answered)
 
 
 @router.get(
     "/categories",
-    response=answers({200: schemas.Categories, 304: None}),
+    response=answers({200: schemas.Categories, 304: None}, 422),
     auth=scope("read_products"),
     summary="List categories",
 )
 @from_replica
-def list_categories(request: Request) -> HttpResponse:
+def list_categories(request: Request, asked: Query[schemas.CategoryQuery]) -> HttpResponse:
     """All active categories of the shop as one flat list, in tree order, without those below an inactive one."""
-    return _one(request, queries.categories_json(request.shop, now=request.now), "categories")
+    answered = language_asked(request, request.shop, asked.locale)
+    found = queries.categories_json(request.shop, language=answered.language, now=request.now)
+    return _one(request, found, "categories", answered)
 
 
 @router.get(
     "/categories/{id_or_slug}",
-    response=answers({200: schemas.OneCategory, 304: None}, 404),
+    response=answers({200: schemas.OneCategory, 304: None}, 404, 422),
     auth=scope("read_products"),
     summary="Get a category",
 )
 @from_replica
-def get_category(request: Request, id_or_slug: CategoryKey) -> HttpResponse:
+def get_category(request: Request, id_or_slug: CategoryKey, asked: Query[schemas.CategoryQuery]) -> HttpResponse:
     """An active category with its product count. One below an inactive category is not found. If it was found by a slug
     that it had before, the header `Content-Location` is its present address."""
-    return _one(request, queries.category_json(request.shop, id_or_slug, now=request.now), "categories")
+    answered = language_asked(request, request.shop, asked.locale)
+    found = queries.category_json(request.shop, id_or_slug, language=answered.language, now=request.now)
+    return _one(request, found, "categories", answered)
 
 
-def _one(request: Request, found: queries.Found | None, kind: str) -> HttpResponse:
+def _one(request: Request, found: queries.Found | None, kind: str, answered: Answered) -> HttpResponse:
     """The data, with its present address if an old slug led to it (R-CAT-42). What is not public is not found, as if it
     had never existed (R-CAT-4)."""
     if found is None:
         raise NotFound
-    response = revalidated_response(request, f'{{"data":{found.json}}}', until=found.until)
+    response = revalidated_response(request, f'{{"data":{found.json}}}', until=found.until, headers=answered.headers)
     if found.moved_to is not None:
         address = f"{request.shop.base_url}/api/v1/{kind}/{quote(found.moved_to, safe='')}"
         response["Content-Location"] = address

@@ -1,7 +1,11 @@
 # ruff: noqa: S608, the statements consist of conditions of this package; values are parameters.
 """The public product list as clients keep a copy of it (`sync.feed`)."""
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 from storefront.catalogue.copying import PRODUCT, Products
+from storefront.catalogue.translated_records import members_to_read, translated_json
 from storefront.listing.page_sql import RECENT
 from storefront.listing.sql import LISTABLE, LISTED
 
@@ -11,19 +15,22 @@ _PUBLISHED, _UNPUBLISHED = (
 )
 
 
+@dataclass(frozen=True)
 class PublicProducts(Products):
-    """The products that `/api/v1/products` lists."""
+    """The products that `/api/v1/products` lists, with their texts in `language`, if it is not the main one."""
 
-    name = "products"
-    listed = LISTED
-    recent = RECENT
-    published = (
+    language: str | None = None
+
+    name: ClassVar[str] = "products"
+    listed: ClassVar[str] = LISTED
+    recent: ClassVar[str] = RECENT
+    published: ClassVar[str] = (
         f" UNION ALL SELECT p.publish_at, p.id FROM catalogue_product p WHERE {_PUBLISHED}"
         f" UNION ALL SELECT p.unpublish_at, p.id FROM catalogue_product p WHERE {_UNPUBLISHED}"
     )
-    for_apps = False
+    for_apps: ClassVar[bool] = False
     # Changes of a product that no list has shown yet are left out (R-SYNC-7).
-    visible = f"NOT EXISTS ({PRODUCT} AND (p.published_on IS NULL OR p.published_on > %(now)s))"
+    visible: ClassVar[str] = f"NOT EXISTS ({PRODUCT} AND (p.published_on IS NULL OR p.published_on > %(now)s))"
 
     def gone(self) -> str:
         # Also those that a date has hidden without a write.
@@ -31,3 +38,12 @@ class PublicProducts(Products):
             f"SELECT p.id, p.unpublish_at FROM catalogue_product p WHERE {_UNPUBLISHED} AND p.published_on <= %(now)s"
         )
         return f"{super().gone()} UNION ALL {hidden}"
+
+    def members_read(self) -> frozenset[str] | None:
+        return self.members if self.language is None else members_to_read(self.members)
+
+    def shown(self, text: str) -> str:
+        if self.language is None:
+            return text
+        shows = self.members is None or "translations" in self.members
+        return translated_json(text, self.language, shows_translations=shows)

@@ -82,9 +82,11 @@ class Facets:
 def facets_of(
     shop: Shop, filters: ProductFilters, chosen: Chosen, *, categories: Collection[Category] = (), now: datetime
 ) -> Facets:
-    """The list of `filters`, of which only `q`, `for_shoppers` and `category` count, narrowed down by what is chosen.
-    `categories` are those to count."""
-    matches = match_ids(shop, filters.q, for_shoppers=filters.for_shoppers, now=now) if filters.q else None
+    """The list of `filters`, of which only `q` with its language, `for_shoppers` and `category` count, narrowed down by
+    what is chosen. `categories` are those to count."""
+    matches = None
+    if filters.q:
+        matches = match_ids(shop, filters.q, for_shoppers=filters.for_shoppers, language=filters.language, now=now)
     branch = _branches(shop, filters.category, categories)
     named = _brand_ids(shop, chosen.brands)
     index = index_of(shop)

@@ -226,7 +226,7 @@ def _needles(shop: Shop) -> set[str]:
     for text in _sample(shop):
         seen.update(set(_WORD.findall(text)))
     words = [word for word, count in seen.most_common(MAX_WORDS) if count >= MIN_TEXTS]
-    stems = {stem_of(word, shop.language) for word in words}
+    stems = {stem_of(word, language) for word in words for language in shop.languages}
     return {*words, *(f" {stem} " for stem in stems if len(stem) <= MAX_WORD_LENGTH)}
 
 

@@ -6,7 +6,7 @@
 """
 
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -49,7 +49,7 @@ class ProductFilters:
 
     `for_shoppers`: `q` as on the shop's pages (`search_words`), where the markup of descriptions is not searched.
     `with_subcategories` includes the products of the categories below `category`. `members` are those of the records;
-    None: those that lists show.
+    None: those that lists show. `language` is that of the texts and of `q`, if it is not the shop's main one.
     """
 
     q: str = ""
@@ -61,6 +61,7 @@ class ProductFilters:
     updated_since: datetime | None = None
     ids: tuple[int, ...] | None = None
     members: frozenset[str] | None = None
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,15 +114,15 @@ def _is_indexed(word: SearchWord) -> bool:
 
 
 class Listing:
-    """One shop's list with its filters. `language` is the shop's; `moment` and `since` are as the database compares
-    them."""
+    """One shop's list with its filters. The words are in these `languages` (`search_words`); `moment` and `since` are
+    as the database compares them."""
 
     def __init__(
-        self, fetch: Fetch, shop: int, language: str, filters: ProductFilters, moment: Any, since: Any
+        self, fetch: Fetch, shop: int, languages: Sequence[str], filters: ProductFilters, moment: Any, since: Any
     ) -> None:
         self.fetch, self.sort, self.shop, self.moment = fetch, filters.sort, shop, moment
         self.members = filters.members
-        words = words_to_find(fetch, shop, filters.q, language, for_shoppers=filters.for_shoppers)
+        words = words_to_find(fetch, shop, filters.q, *languages, for_shoppers=filters.for_shoppers)
         # Words with most texts come first, so that searches need few different statements.
         words = tuple(sorted(words, key=lambda word: -len(word.texts)))
         long = [word for word in words if _is_indexed(word)]

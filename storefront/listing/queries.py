@@ -1,10 +1,10 @@
 """Reads of the catalogue for integrations and pages. The database writes records as JSON, without model instances.
-Integrations get this JSON unchanged (`..._json`), pages get it parsed."""
+Integrations get this JSON unchanged (`..._json`), pages get it parsed. With a `language`, one of the shop's further
+ones, records have their texts in it (`catalogue/translated_records.py`); None, and the main language: as stored."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 import orjson
@@ -12,13 +12,17 @@ from django.db import connections, router
 from django.db.models import Q, QuerySet
 from pyroaring import BitMap64
 
-from storefront.catalogue import records, rules, translating
+from storefront.catalogue import records, rules, translated_slugs, translating
 from storefront.catalogue.models import Category, Product
 from storefront.catalogue.old_slugs import moved_row
 from storefront.catalogue.records import Record
-from storefront.catalogue.translating import CATEGORY_TEXTS
+from storefront.catalogue.translated_records import (
+    members_to_read,
+    translated_category_json,
+    translated_json,
+    translated_product,
+)
 from storefront.kit.sql import fetch
-from storefront.kit.translations import translated
 from storefront.listing import page_sql, sql
 from storefront.listing.page import RELEVANCE, Listing
 from storefront.listing.page import ProductFilters as ProductFilters
@@ -65,7 +69,7 @@ def product_page(shop: Shop, filters: ProductFilters, *, page: int, per_page: in
     # Bounded, so that the offset fits the databases' integers. Such a page is empty in any case.
     rows, total = listing.page(offset=min((page - 1) * per_page, 2**62), limit=per_page)
     until = None if listing.until is None else as_utc(listing.until)
-    return ProductPage([records.with_media_urls(shop, row[0]) for row in rows], total, until)
+    return ProductPage(_texts(shop, rows, filters), total, until)
 
 
 def narrowed_page(
@@ -74,67 +78,45 @@ def narrowed_page(
     """One page of those products of a list that have these ids, all of which the list has (`facets.facets_of`)."""
     if len(ids) <= page_sql.MAX_IDS:
         q = filters.q if filters.sort == RELEVANCE else ""
-        few = ProductFilters(q=q, for_shoppers=filters.for_shoppers, sort=filters.sort, ids=tuple(ids))
+        few = ProductFilters(
+            q=q, for_shoppers=filters.for_shoppers, sort=filters.sort, ids=tuple(ids), language=filters.language
+        )
         return product_page(shop, few, page=page, per_page=per_page, now=now)
     sort = None if filters.sort == RELEVANCE else filters.sort
-    listing = _listing(shop, ProductFilters(sort=sort), now)
+    listing = _listing(shop, ProductFilters(sort=sort, language=filters.language), now)
     assert listing is not None
     rows = listing.page_among(ids, offset=min((page - 1) * per_page, 2**62), limit=per_page)
-    return ProductPage([records.with_media_urls(shop, row[0]) for row in rows], len(ids))
+    return ProductPage(_texts(shop, rows, filters), len(ids))
 
 
-def match_ids(shop: Shop, q: str, *, for_shoppers: bool = False, now: datetime) -> BitMap64 | None:
+def match_ids(
+    shop: Shop, q: str, *, for_shoppers: bool = False, language: str | None = None, now: datetime
+) -> BitMap64 | None:
     """The ids of the products that a search finds, whatever their dates; None if it has no words, and finds all."""
-    listing = _listing(shop, ProductFilters(q=q, for_shoppers=for_shoppers), now)
+    listing = _listing(shop, ProductFilters(q=q, for_shoppers=for_shoppers, language=language), now)
     return BitMap64() if listing is None else listing.match_ids()
 
 
 def first_products(
-    shop: Shop, filters: ProductFilters, *, count: int, now: datetime, language: str = ""
+    shop: Shop, filters: ProductFilters, *, count: int, now: datetime, language: str | None = None
 ) -> list[Record]:
     """The first `count` products of a list, without counting the others."""
+    filters = replace(filters, language=language) if language else filters
     listing = _listing(shop, filters, now)
-    rows = listing.first_rows(count) if listing else []
-    return in_language(shop, [orjson.loads(records.with_media_urls(shop, row[0])) for row in rows], language)
+    return [orjson.loads(text) for text in _texts(shop, listing.first_rows(count), filters)] if listing else []
 
 
-def product_record(shop: Shop, id_or_slug: str, *, now: datetime, language: str = "") -> Record | None:
+def product_record(shop: Shop, id_or_slug: str, *, language: str | None = None, now: datetime) -> Record | None:
     """A published product by id, else by slug, else by an old slug, with its categories, variants and options."""
-    found = product_json(shop, id_or_slug, now=now)
-    return None if found is None else in_language(shop, [orjson.loads(found.json)], language)[0]
+    reading = _Singles(shop, Product, now, _further(shop, language), as_stored=True)
+    return _record(reading, reading.by_key(id_or_slug))
 
 
-def product_record_of_page(shop: Shop, slug: str, *, now: datetime, language: str = "") -> Record | None:
+def product_record_of_page(shop: Shop, slug: str, *, language: str | None = None, now: datetime) -> Record | None:
     """A published product as its page shows it: by the slug, which pages are linked by and which can be another
     product's id, else by an old slug, else by id."""
-    statement = partial(sql.product, members=None)
-    found = _by_slug(statement, shop, slug, now=now) or _by_old_slug(statement, shop, Product, slug, now=now)
-    found = found or _by_id(statement, shop, rules.as_id(slug), now=now)
-    return None if found is None else in_language(shop, [orjson.loads(found.json)], language)[0]
-
-
-def in_language(shop: Shop, rows: list[Record], language: str) -> list[Record]:
-    """Records of products with the texts of this language. Those of their categories take a query, but in the main
-    language."""
-    if language in ("", shop.language):
-        return rows
-    ids = {category["id"] for row in rows for category in row.get("categories", ())}
-    stored = (
-        Category.objects.filter(shop=shop, pk__in=ids).exclude(translations=None) if ids else Category.objects.none()
-    )
-    of_categories = dict(stored.values_list("pk", "translations"))
-    return [_in_language(row, of_categories, language) for row in rows]
-
-
-def _in_language(row: Record, of_categories: dict[int, Any], language: str) -> Record:
-    shown = translating.in_language(row, (row["translations"] or {}).get(language) or {})
-    if "categories" not in row:
-        return shown
-    categories = [
-        each | translated({name: each[name] for name in CATEGORY_TEXTS}, of_categories.get(each["id"]), language)
-        for each in row["categories"]
-    ]
-    return shown | {"categories": categories}
+    reading = _Singles(shop, Product, now, _further(shop, language), as_stored=True)
+    return _record(reading, reading.of_page(slug))
 
 
 @dataclass(frozen=True)
@@ -147,22 +129,33 @@ class Found:
     moved_to: str | None = None
 
 
-def product_json(shop: Shop, id_or_slug: str, *, now: datetime, members: frozenset[str] | None = None) -> Found | None:
+def product_json(
+    shop: Shop,
+    id_or_slug: str,
+    *,
+    now: datetime,
+    members: frozenset[str] | None = None,
+    language: str | None = None,
+) -> Found | None:
     """The same as JSON, with these members alone if they are given."""
-    return _by_key(partial(sql.product, members=members), shop, Product, id_or_slug, now=now)
+    return _Singles(shop, Product, now, _further(shop, language), members).by_key(id_or_slug)
 
 
-def categories_json(shop: Shop, *, now: datetime) -> Found:
+def categories_json(shop: Shop, *, language: str | None = None, now: datetime) -> Found:
     """All categories of the shop that are shown, as a list in the tree's order, each with `products_count`
     (R-CAT-33)."""
-    rows = database_fetch(sql.categories(), {"shop": shop.pk, "now": _moment(now)})
+    language = _further(shop, language)
+    statement = sql.categories(with_translations=language is not None)
+    rows = database_fetch(statement, {"shop": shop.pk, "now": _moment(now)})
     texts = [records.with_media_urls(shop, text) for text, *_ in rows]
+    if language is not None:
+        texts = [translated_category_json(text, language) for text in texts]
     return Found(f"[{','.join(texts)}]", _next(rows[0][1:] if rows else (), now))
 
 
-def category_json(shop: Shop, id_or_slug: str, *, now: datetime) -> Found | None:
+def category_json(shop: Shop, id_or_slug: str, *, language: str | None = None, now: datetime) -> Found | None:
     """One category that is shown, by id, else by slug, else by an old slug, with `products_count` (R-CAT-35)."""
-    return _by_key(sql.category, shop, Category, id_or_slug, now=now)
+    return _Singles(shop, Category, now, _further(shop, language)).by_key(id_or_slug)
 
 
 def _listing(shop: Shop, filters: ProductFilters, now: datetime) -> Listing | None:
@@ -171,8 +164,73 @@ def _listing(shop: Shop, filters: ProductFilters, now: datetime) -> Listing | No
     category = filters.category or ""
     if "\0" in filters.q or "\0" in category or len(category) > rules.MAX_SLUG_LENGTH:
         return None
+    filters = _filters_in_language(shop, filters)
     since = None if filters.updated_since is None else _moment(filters.updated_since)
-    return Listing(database_fetch, shop.pk, shop.language, filters, _moment(now), since)
+    return Listing(database_fetch, shop.pk, languages_of_search(shop, filters.language), filters, _moment(now), since)
+
+
+def _filters_in_language(shop: Shop, filters: ProductFilters) -> ProductFilters:
+    """The filters of a list in a further language: what translates the records is read with them."""
+    language = _further(shop, filters.language)
+    if language is None:
+        return filters
+    return replace(filters, members=members_to_read(filters.members))
+
+
+def main_slug(shop: Shop, category: str | None, language: str | None) -> str | None:
+    """The slug in the main language of the category that has this one in a further language; else the slug itself."""
+    further = _further(shop, language)
+    if not category or further is None or "\0" in category or len(category) > rules.MAX_SLUG_LENGTH:
+        return category
+    found = translated_slugs.found_row(shop, Category, category, further)
+    return found[1] if found else category
+
+
+def _record(reading: "_Singles", found: "Found | None") -> Record | None:
+    """The record that was found, in the language of the reading. Categories then have the slug of the main language,
+    too; in a shop with further languages, `slugs` are the product's in each."""
+    if found is None:
+        return None
+    record = orjson.loads(found.json)
+    if reading.shop.further_languages:
+        record["slugs"] = translated_slugs.slugs_of(reading.shop, record)
+    if reading.language is None:
+        return record
+    categories = [category | {"main_slug": category["slug"]} for category in record["categories"]]
+    return translated_product(record | {"categories": categories}, reading.language)
+
+
+def _texts(shop: Shop, rows: Iterable[tuple], filters: ProductFilters) -> list[str]:
+    texts = [records.with_media_urls(shop, row[0]) for row in rows]
+    language = _further(shop, filters.language)
+    if language is None:
+        return texts
+    shown = filters.members is None or "translations" in filters.members
+    return [translated_json(text, language, shows_translations=shown) for text in texts]
+
+
+def _further(shop: Shop, language: str | None) -> str | None:
+    return None if language in ("", shop.language) else language
+
+
+def languages_of_search(shop: Shop, language: str | None) -> list[str]:
+    """The languages in which the words of a search are stemmed: that of the page or call, and the shop's main one."""
+    further = _further(shop, language)
+    return [shop.language] if further is None else [further, shop.language]
+
+
+def words_of(shop: Shop, ids: BitMap64, language: str) -> dict[str, str]:
+    """Texts of attributes and their values in this language, by `translating.key`, as products of a list have them. The
+    first MAX_SPEAKING with translations are read; none in the main language."""
+    if language in ("", shop.language):
+        return {}
+    rows = Product.objects.filter(shop=shop, pk__in=ids[: page_sql.MAX_IDS]).exclude(translations=None).order_by("pk")
+    found: dict[str, str] = {}
+    for texts in rows.values_list("translations", flat=True)[:MAX_SPEAKING]:
+        for name, text in ((texts or {}).get(language) or {}).items():
+            if name.startswith(translating.ATTRIBUTE):
+                found.setdefault(name, text)
+    return found
 
 
 def database_fetch(statement: str, params: dict[str, Any], *, prepared: bool = True) -> list[tuple]:
@@ -189,55 +247,69 @@ def _next(stored: Iterable[Any], now: datetime) -> datetime | None:
     return min((at for at in map(as_utc, filter(None, stored)) if at > now), default=None)
 
 
-def _by_key(
-    statement: Callable[[str], str],
-    shop: Shop,
-    model: type[Product] | type[Category],
-    id_or_slug: str,
-    *,
-    now: datetime,
-) -> Found | None:
-    """A record by id if the key consists of digits (R-CAT-27), else or if there is none by slug, else by a slug that it
-    had before (R-CAT-42). A key that can be none of them is not looked up."""
-    found = _by_id(statement, shop, rules.as_id(id_or_slug), now=now) or _by_slug(statement, shop, id_or_slug, now=now)
-    return found or _by_old_slug(statement, shop, model, id_or_slug, now=now)
+@dataclass(frozen=True)
+class _Singles:
+    """Reads one product or category of a shop, in a further language if one is given."""
 
+    shop: Shop
+    model: type[Product] | type[Category]
+    now: datetime
+    language: str | None
+    members: frozenset[str] | None = None
+    # Found by the slugs of the language, and read with all translations, but not translated.
+    as_stored: bool = False
 
-def _by_old_slug(
-    statement: Callable[[str], str], shop: Shop, model: type[Product] | type[Category], slug: str, *, now: datetime
-) -> Found | None:
-    moved = moved_row(shop, model, slug)
-    found = _by_id(statement, shop, moved[0], now=now) if moved else None
-    return replace(found, moved_to=moved[1]) if found and moved else None
+    def by_key(self, id_or_slug: str) -> Found | None:
+        """A record by id if the key consists of digits (R-CAT-27), else or if there is none by slug, else by a slug
+        that it had before (R-CAT-42). A key that can be none of them is not looked up."""
+        found = self._by_id(rules.as_id(id_or_slug)) or self._by_slug(id_or_slug)
+        return found or self._by_old_slug(id_or_slug)
 
+    def of_page(self, slug: str) -> Found | None:
+        """A record by slug, else by an old slug or that of another language, else by id."""
+        found = self._by_slug(slug) or self._by_old_slug(slug)
+        if found is None and (moved := translated_slugs.moved_row(self.shop, self.model, slug, self.language or "")):
+            found = self._by_id(moved[0])
+        return found or self._by_id(rules.as_id(slug))
 
-def _by_id(statement: Callable[[str], str], shop: Shop, id: int | None, *, now: datetime) -> Found | None:
-    return None if id is None else _by(statement("id"), shop, id, now=now)
+    def _by_old_slug(self, slug: str) -> Found | None:
+        moved = self._translated(slug, is_current=False) or moved_row(self.shop, self.model, slug)
+        found = self._by_id(moved[0]) if moved else None
+        return replace(found, moved_to=moved[1]) if found and moved else None
 
+    def _by_id(self, id: int | None) -> Found | None:
+        return None if id is None else self._by("id", id)
 
-def _by_slug(statement: Callable[[str], str], shop: Shop, slug: str, *, now: datetime) -> Found | None:
-    if len(slug) > rules.MAX_SLUG_LENGTH or "\0" in slug:
-        return None
-    return _by(statement("slug"), shop, slug, now=now)
+    def _by_slug(self, slug: str) -> Found | None:
+        """By the slug of the language, else by that of the main one (R-CAT-45)."""
+        if len(slug) > rules.MAX_SLUG_LENGTH or "\0" in slug:
+            return None
+        translated = self._translated(slug, is_current=True)
+        return (self._by_id(translated[0]) if translated else None) or self._by("slug", slug)
 
+    def _translated(self, slug: str, *, is_current: bool) -> tuple[int, str] | None:
+        """Id and main slug of the row that has, or had, this slug in the language."""
+        if self.language is None:
+            return None
+        return translated_slugs.found_row(self.shop, self.model, slug, self.language, is_current=is_current)
 
-def _by(statement: str, shop: Shop, key: int | str, *, now: datetime) -> Found | None:
-    found = database_fetch(statement, {"shop": shop.pk, "now": _moment(now), "key": key})
-    if not found:
-        return None
-    ((text, *dates),) = found
-    return Found(records.with_media_urls(shop, text), _next(dates, now))
+    def _by(self, key: str, value: int | str) -> Found | None:
+        found = database_fetch(self._statement(key), {"shop": self.shop.pk, "now": _moment(self.now), "key": value})
+        if not found:
+            return None
+        ((text, *dates),) = found
+        return Found(self._text(records.with_media_urls(self.shop, text)), _next(dates, self.now))
 
+    def _statement(self, key: str) -> str:
+        translates = self.language is not None
+        if self.model is Category:
+            return sql.category(key, with_translations=translates)
+        return sql.product(key, members_to_read(self.members) if translates else self.members, translates)
 
-def words_of(shop: Shop, ids: BitMap64, language: str) -> dict[str, str]:
-    """Texts of attributes and their values in this language, by `translating.key`, as products of a list have them. The
-    first MAX_SPEAKING with translations are read; none in the main language."""
-    if language in ("", shop.language):
-        return {}
-    rows = Product.objects.filter(shop=shop, pk__in=ids[: page_sql.MAX_IDS]).exclude(translations=None).order_by("pk")
-    found: dict[str, str] = {}
-    for texts in rows.values_list("translations", flat=True)[:MAX_SPEAKING]:
-        for name, text in ((texts or {}).get(language) or {}).items():
-            if name.startswith(translating.ATTRIBUTE):
-                found.setdefault(name, text)
-    return found
+    def _text(self, text: str) -> str:
+        if self.language is None or self.as_stored:
+            return text
+        if self.model is Category:
+            return translated_category_json(text, self.language)
+        shown = self.members is None or "translations" in self.members
+        return translated_json(text, self.language, shows_translations=shown)

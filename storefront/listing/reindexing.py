@@ -1,7 +1,7 @@
 # ruff: noqa: S608, the statements consist of conditions of this package; values are parameters.
 """Recomputes the data that is derived from the catalogue's rows, and reports differences: totals, search texts, the
-search index; counts a large shop's frequent words again. There should be no differences; it is for use after restoring
-a backup or editing the database by hand.
+search index; slugs in further languages; counts a large shop's frequent words again. There should be no differences; it
+is for use after restoring a backup or editing the database by hand.
 
 Shops stay open meanwhile. SQLite's other writers wait for each step.
 """
@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db import connection, transaction
 
+from storefront.catalogue import translated_slugs
 from storefront.catalogue.dialect import dialect
 from storefront.catalogue.models import Category, ProductSearch
 from storefront.catalogue.search_index import rewrite_texts
@@ -56,6 +57,7 @@ def reindex(*, shop: Shop) -> Differences:
     found = Differences()
     found.texts = rewrite_texts(shop)
     with transaction.atomic(), connection.cursor() as cursor:
+        translated_slugs.rewrite(shop)
         found.texts += ProductSearch.objects.filter(shop=shop).exclude(product__deleted_at=None).delete()[0]
         cursor.execute(_LISTED, {"shop": shop.pk})
         found.listed = cursor.rowcount

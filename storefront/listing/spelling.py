@@ -1,7 +1,8 @@
 """The nearest spelling of a search that finds nothing.
 
 Words to correct to come from the shop's products (`SearchWord`). A correction is offered only if a product that the
-shop lists matches it, so that words of drafts and of hidden products stay unknown.
+shop lists matches it, so that words of drafts and of hidden products stay unknown. Words of the language of the page or
+call come before those of the shop's other languages.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +20,7 @@ from storefront.catalogue.folding import unaccented
 from storefront.catalogue.models import SearchWord
 from storefront.catalogue.search_texts import search_words
 from storefront.listing import queries
-from storefront.listing.queries import ProductFilters
+from storefront.listing.queries import ProductFilters, languages_of_search
 from storefront.shops.models import Shop
 
 # Searches with more words are not corrected. Of a word, the nearest few are tried, and of a search a few corrections.
@@ -35,13 +36,14 @@ MAX_COMPARED = 20_000
 def nearest_spelling(shop: Shop, filters: ProductFilters, *, now: datetime) -> str | None:
     """The words that those of `filters` probably mean, such as `blue blanket` for `blue blankit`, if a list with these
     filters is empty. None if nothing is near, or if it is the other filters that leave nothing."""
-    words = [word.text.strip() for word in search_words(filters.q, shop.language, for_shoppers=filters.for_shoppers)]
+    languages = languages_of_search(shop, filters.language)
+    words = [word.text.strip() for word in search_words(filters.q, *languages, for_shoppers=filters.for_shoppers)]
     if not 0 < len(words) <= MAX_WORDS or "\0" in filters.q:
         return None
-    by_words = ProductFilters(q=filters.q, for_shoppers=filters.for_shoppers)
+    by_words = ProductFilters(q=filters.q, for_shoppers=filters.for_shoppers, language=filters.language)
     if replace(filters, sort=None, members=None, with_subcategories=False) != by_words and _finds(shop, by_words, now):
         return None
-    known = _similar(shop, words)
+    known = _similar(shop, words, filters.language or "")
     near = [_nearest(word, known) for word in words]
     corrections = nsmallest(MAX_CORRECTIONS + 1, product(*near), key=lambda chosen: sum(cost for cost, _ in chosen))
     for chosen in corrections:
@@ -55,15 +57,17 @@ def _finds(shop: Shop, filters: ProductFilters, now: datetime) -> bool:
     return queries.product_page(shop, filters, page=1, per_page=1, now=now).total > 0
 
 
-def _nearest(word: str, known: Sequence[str]) -> list[tuple[float, str]]:
+def _nearest(word: str, known: Sequence[tuple[str, bool]]) -> list[tuple[float, str]]:
     """The nearest of the known words, each with how far it is: the number of mistakes, and below one how much the
-    beginnings differ, both without accents. The word itself is among them, so that other words of the search can be the
-    wrong ones."""
+    beginnings differ, both without accents; a word of another language is one farther. The word itself is among them,
+    so that other words of the search can be the wrong ones."""
     mistakes = _mistakes(word)
-    plain = [unaccented(each) for each in known]
+    plain = [unaccented(each) for each, _ in known]
     found = process.extract(word, plain, scorer=OSA.distance, score_cutoff=mistakes, limit=None)
     costs = (
-        (distance + JaroWinkler.distance(word, other), known[at]) for other, distance, at in found if other != word
+        (distance + JaroWinkler.distance(word, other) + known[at][1], known[at][0])
+        for other, distance, at in found
+        if other != word
     )
     # An unknown one is farther than any: it is tried as long as another word is corrected, and alone it finds nothing.
     own = 0.0 if word in plain else mistakes + 2.0
@@ -75,8 +79,9 @@ def _mistakes(word: str) -> int:
     return 0 if len(word) < MIN_LETTERS else 1 if len(word) < TWO_MISTAKES else 2
 
 
-def _similar(shop: Shop, words: Iterable[str]) -> Sequence[str]:
-    """The words of the shop's products that begin or end like one of these, and are about as long."""
+def _similar(shop: Shop, words: Iterable[str], language: str) -> Sequence[tuple[str, bool]]:
+    """The words of the shop's products that begin or end like one of these, and are about as long, each with True if it
+    is none of this language."""
     like = Q()
     for word in words:
         if mistakes := _mistakes(word):
@@ -85,4 +90,8 @@ def _similar(shop: Shop, words: Iterable[str]) -> Sequence[str]:
     if not like:
         return []
     found = SearchWord.objects.annotate(letters=Length("word")).filter(like, shop=shop)
-    return list(found.values_list("word", flat=True)[:MAX_COMPARED])
+    # Each word once: of its languages, this one.
+    foreign: dict[str, bool] = {}
+    for word, own in found.values_list("word", "language")[:MAX_COMPARED]:
+        foreign[word] = foreign.get(word, True) and own != language
+    return list(foreign.items())

@@ -29,10 +29,13 @@ HIDDEN = (
 
 
 @lru_cache(64)
-def product(key: str, members: frozenset[str] | None = None) -> str:
+def product(key: str, members: frozenset[str] | None = None, with_translations: bool = False) -> str:
     """The record of the published product whose `key` column is `%(key)s`, as the single read shows it, or with these
-    members alone; and the next moments at which dates change it."""
-    record = records.whole_product() if members is None else records.chosen_product(members)
+    members alone; and the next moments at which dates change it. `with_translations`: its categories have theirs."""
+    if members is None:
+        record = records.whole_product(with_translations=with_translations)
+    else:
+        record = records.chosen_product(members)
     changes_at = ", ".join(
         (
             dialect.PLAIN_TIME.format("p.unpublish_at"),
@@ -82,23 +85,24 @@ _HIDDEN_IN = " UNION ALL ".join(
 
 
 @cache
-def categories() -> str:
+def categories(*, with_translations: bool = False) -> str:
     """The records of the categories that are shown with their product counts, in the tree's order; and the next moments
     at which dates change a count."""
-    return f"{_categories()} ORDER BY c._lft, c.id"
+    return f"{_categories(with_translations)} ORDER BY c._lft, c.id"
 
 
 @cache
-def category(key: str) -> str:
+def category(key: str, *, with_translations: bool = False) -> str:
     """The same for the category whose `key` column is `%(key)s`."""
-    return f"{_categories()} AND c.{key} = %(key)s"
+    return f"{_categories(with_translations)} AND c.{key} = %(key)s"
 
 
-def _categories() -> str:
+def _categories(with_translations: bool) -> str:
     """The categories that are shown; others are in no answer (R-CAT-34)."""
+    record = records.category(("products_count", _LISTED_IN), with_translations=with_translations)
     return (
         f"WITH hidden AS (SELECT l.category_id, count(*) AS products FROM ({_HIDDEN_IN}) p"
         " JOIN catalogue_productcategory l ON l.product_id = p.id GROUP BY l.category_id)"
-        f" SELECT {records.category(('products_count', _LISTED_IN))}, {', '.join(next_publications())}"
+        f" SELECT {record}, {', '.join(next_publications())}"
         f" FROM catalogue_category c WHERE c.shop_id = %(shop)s AND {SHOWN}"
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import connection
 
-from storefront.catalogue import events, rules
+from storefront.catalogue import events, rules, translated_slugs
 from storefront.catalogue.dialect import dialect
 from storefront.catalogue.models import BundleItem, Media, Option, OptionValue, Product, ProductCategory, Variant
 from storefront.catalogue.parsing import InvalidValue
@@ -186,7 +186,7 @@ def unused_slugs(shop: Shop, products: Sequence[ParsedProduct]) -> list[str]:
 
 
 def _taken(shop: Shop, slugs: set[str]) -> set[str]:
-    return {slug for slug, _ in products_by(shop, "slug", slugs)}
+    return {slug for slug, _ in products_by(shop, "slug", slugs)} | translated_slugs.taken(shop, Product, exactly=slugs)
 
 
 def _longer_slug(parsed: ParsedProduct) -> str | None:
@@ -200,4 +200,5 @@ def _numbered(shop: Shop, slug: str, taken: set[str]) -> str:
     slug = slug[:200]
     existing = Product.objects.filter(shop=shop, deleted_at=None, slug__startswith=f"{slug}-")
     taken = taken | set(existing.values_list("slug", flat=True))
+    taken |= translated_slugs.taken(shop, Product, beginning=f"{slug}-")
     return next(numbered for n in count(2) if (numbered := f"{slug}-{n}") not in taken)

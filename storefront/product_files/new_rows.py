@@ -74,7 +74,7 @@ class NewTables:
             row["published_on"] = max(self.now, row.get("publish_at") or self.now)
         # A trigger would set `listed` anyway; setting it here saves a second write.
         listed = row.get("status") == Product.Status.ACTIVE and not row.get("exclude_from_catalog")
-        text = _search_text(parsed, row, self.shop.language)
+        text = _search_text(parsed, row, self.shop)
         pictures = all_pictures(parsed)
         # The first of several pictures with the same URL counts.
         places: dict[str | None, int] = {picture.url: place for place, picture in reversed([*enumerate(pictures)])}
@@ -149,9 +149,11 @@ def all_pictures(parsed: ParsedProduct) -> list[ParsedMedia]:
     return found
 
 
-def _search_text(parsed: ParsedProduct, row: dict[str, Any], language: str) -> SearchText:
+def _search_text(parsed: ParsedProduct, row: dict[str, Any], shop: Shop) -> SearchText:
     return search_text(
-        language=language,
+        language=shop.language,
+        further=shop.further_languages,
+        translations=row.get("translations"),
         name=row["name"],
         sku=row.get("sku", ""),
         description=row.get("description", ""),

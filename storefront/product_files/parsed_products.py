@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, ClassVar, Literal
 
+from storefront.catalogue.search_texts import Spelling
 from storefront.kit.bulk_insert import Packed
 
 # (column, value) that identifies a product, such as ("sku", "A-1").
@@ -208,7 +209,7 @@ class NewRows(CompactPickle):
 
     product: Packed
     search: Packed
-    words: frozenset[str]
+    words: frozenset[Spelling]
     media: list[tuple[str, Packed]]
     variants: list[PackedVariant]
     default: int | None

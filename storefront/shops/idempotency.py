@@ -162,9 +162,9 @@ def _carry_out(
 
 
 def _store(response: HttpResponse, claimed_row: QuerySet[IdempotentAnswer], *, read_scope: str) -> None:
-    """Store the response: a line with the read scope that it needs and its ETag, as far as there are any, then the
-    body. Raises InFlight if another request has taken the claim over, which rolls back this one."""
-    line = f"{read_scope} {response.get('ETag', '')}\n"
+    """Store the response: a line with the read scope that it needs, its ETag and its language, as far as there are any,
+    then the body. Raises InFlight if another request has taken the claim over, which rolls back this one."""
+    line = " ".join([read_scope, response.get("ETag", ""), response.get("Content-Language", "")]).rstrip() + "\n"
     body = sealing.seal(line.encode() + response.content, purpose=PURPOSE)
     if not claimed_row.update(status=response.status_code, body=body):
         raise InFlight
@@ -176,8 +176,9 @@ def _replay(row: IdempotentAnswer, scopes: Collection[str]) -> HttpResponse:
     except sealing.Unsealable:
         raise AnswerUnreadable from None
     line, _, body = kept.partition(b"\n")
-    read_scope, _, etag = line.decode().partition(" ")
-    headers = {"Idempotent-Replayed": "true"} | ({"ETag": etag} if etag else {})
+    read_scope, etag, language = (*line.decode().split(" "), "", "")[:3]
+    kept_headers = {"ETag": etag, "Content-Language": language}
+    headers = {"Idempotent-Replayed": "true"} | {name: value for name, value in kept_headers.items() if value}
     if read_scope and read_scope not in scopes:
         body = orjson.dumps({name: id_only(record) for name, record in orjson.loads(body).items()})
         headers.pop("ETag", None)

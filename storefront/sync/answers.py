@@ -16,7 +16,7 @@ from storefront.sync.feed import Deletion, Source
 from storefront.sync.schemas import CopyQuery
 
 # Parameters that can be sent with `after` (R-SYNC-10).
-WITH_AFTER = ("after", "per_page", "fields", "include")
+WITH_AFTER = ("after", "per_page", "fields", "include", "locale")
 
 
 def answer_run(request: Request, source: Source, asked: CopyQuery, name: str = "data") -> HttpResponse:

@@ -128,8 +128,8 @@ def listing(request: Request) -> HttpResponse:
 def category(request: Request, slug: str) -> HttpResponse:
     found = queries.shown_category(request.shop, slug, request.language)
     if found is not None:
-        return _listing(request, found)
-    moved = queries.moved_category(request.shop, slug)
+        return _listing(request, found) if found.slug == slug else lead_on(request, "website:category", found.slug)
+    moved = queries.moved_category(request.shop, slug, request.language)
     if moved is None:
         raise Http404(_("This category does not exist or is no longer available."))
     return lead_on(request, "website:category", moved.slug)
@@ -197,7 +197,7 @@ def _related(request: Request, record: dict[str, Any], category: dict[str, Any] 
     )
     if category is not None and len(rows) < RELATED_PRODUCTS:
         shown = {record["id"], *(row["id"] for row in rows)}
-        filters = ProductFilters(category=category["slug"])
+        filters = ProductFilters(category=category.get("main_slug", category["slug"]))
         others = listing_queries.first_products(shop, filters, count=RELATED_PRODUCTS + len(shown), **speaking)
         rows += [row for row in others if row["id"] not in shown]
     return product_cards(shop, rows[:RELATED_PRODUCTS], customer_of(request), now)
@@ -216,17 +216,20 @@ def redirect_to_category(request: Request, category: Category) -> HttpResponse:
 def _filtered_category(request: Request, slug: str) -> Category | None:
     if not slug:
         return None
-    return queries.shown_category(request.shop, slug, request.language) or queries.moved_category(request.shop, slug)
+    shop, language = request.shop, request.language
+    return queries.shown_category(shop, slug, language) or queries.moved_category(shop, slug, language)
 
 
 def _listing(request: Request, category: Category | None, search: str = "") -> HttpResponse:
     shop, now = request.shop, request.now
     sort = _sort(request)
     page = _page_number(request.GET.get("page", "1"))
-    slug, order = category.slug if category else None, sort or (RELEVANCE if search else None)
-    filters = ProductFilters(q=search, for_shoppers=True, category=slug, with_subcategories=True, sort=order)
-    given = read_filters(request.GET, with_price=_sees_list_prices(request))
+    slug, order = queries.main_slug(category) if category else None, sort or (RELEVANCE if search else None)
     language = request.language
+    filters = ProductFilters(
+        q=search, for_shoppers=True, category=slug, with_subcategories=True, sort=order, language=language
+    )
+    given = read_filters(request.GET, with_price=_sees_list_prices(request))
     below = queries.subcategories(shop, category, language) if category else queries.main_categories(shop, language)
     filters, facets, corrected = _narrowed(shop, filters, given, below, now)
     found = _products(shop, filters, facets, page, now)
@@ -250,9 +253,7 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
         "banner": pictures.picture(shop, banner, pictures.BANNER),
         "search": search,
         "corrected": corrected,
-        "cards": product_cards(
-            shop, listing_queries.in_language(shop, found.rows, language), customer_of(request), now
-        ),
+        "cards": product_cards(shop, found.rows, customer_of(request), now),
         "total": found.total,
         "sort": sort,
         "sorts": {**SORTS, "": _("Relevance")} if search else SORTS,

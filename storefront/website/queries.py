@@ -1,16 +1,17 @@
 """Reads of the shopper's pages besides the catalogue records. Each function reads for a whole page in few queries."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import OuterRef, QuerySet, Subquery, Sum
+from django.db.models import Case, OuterRef, Q, QuerySet, Subquery, Sum, When
 
 from storefront.carts import rules as cart_rules
 from storefront.carts.models import Cart, CartLine
 from storefront.carts.purchasable import Purchasable, load_purchasables
 from storefront.carts.translated_lines import items_in
+from storefront.catalogue import rules, translated_slugs
 from storefront.catalogue.dated import sale_periods
 from storefront.catalogue.digital_files import without_file
 from storefront.catalogue.models import Category, Option, Product, ProductCategory, RelatedProduct, Variant
@@ -32,30 +33,52 @@ MAIN_CATEGORIES = 10
 def main_categories(shop: Shop, language: str = "") -> list[Category]:
     """The first MAIN_CATEGORIES main categories in the shop's order, for the navigation."""
     main = Category.objects.filter(shop=shop, parent=None, is_active=True).order_by("lft")
-    return spoken(main[:MAIN_CATEGORIES], language, *CATEGORY_TEXTS)
+    return _in_language(main[:MAIN_CATEGORIES], language)
 
 
 def categories_above(shop: Shop, lft: int, rgt: int, language: str = "") -> list[Category]:
     """The categories above a shown one with these places in the tree, from the main category down."""
     above = Category.objects.filter(shop=shop, lft__lt=lft, rgt__gt=rgt)
-    return spoken(above.order_by("lft"), language, *CATEGORY_TEXTS)
+    return _in_language(above.order_by("lft"), language)
 
 
 def subcategories(shop: Shop, category: Category, language: str = "") -> list[Category]:
     """The active categories directly under a shown one."""
     below = Category.objects.filter(shop=shop, is_active=True, parent=category)
-    return spoken(below.order_by("lft"), language, *CATEGORY_TEXTS)
+    return _in_language(below.order_by("lft"), language)
 
 
 def shown_category(shop: Shop, slug: str, language: str = "") -> Category | None:
-    found = [] if "\0" in slug else shown_categories(shop).filter(slug=slug)[:1]
-    return next(iter(spoken(found, language, *CATEGORY_TEXTS)), None)
+    """The shown category with this slug in the language, or else in the main one."""
+    if "\0" in slug or len(slug) > rules.MAX_SLUG_LENGTH:
+        return None
+    found = shown_categories(shop).filter(slug=slug)
+    if language not in ("", shop.language):
+        # In one query with those of the language, which come first.
+        of_language = translated_slugs.current(shop.pk, Category).filter(language=language, slug=slug)
+        either = Q(slug=slug) | Q(pk__in=of_language.values("category"))
+        found = shown_categories(shop).filter(either).order_by(Case(When(slug=slug, then=1), default=0))
+    return next(iter(_in_language(found[:1], language)), None)
 
 
-def moved_category(shop: Shop, slug: str) -> Category | None:
-    """The shown category that had this slug before."""
-    moved = moved_row(shop, Category, slug)
-    return shown_categories(shop).filter(pk=moved[0]).first() if moved else None
+def moved_category(shop: Shop, slug: str, language: str = "") -> Category | None:
+    """The shown category that had this slug before, or has it in another language."""
+    moved = translated_slugs.moved_row(shop, Category, slug, language) or moved_row(shop, Category, slug)
+    found = shown_categories(shop).filter(pk=moved[0]) if moved else []
+    return next(iter(_in_language(found, language)), None)
+
+
+def main_slug(category: Category) -> str:
+    """The slug in the shop's main language of a category that these functions returned."""
+    return category.main_slug  # type: ignore[attr-defined]
+
+
+def _in_language(rows: Iterable[Category], language: str) -> list[Category]:
+    """The categories, which are only shown, with their texts and slugs in this language."""
+    rows = list(rows)
+    for row in rows:
+        row.main_slug = row.slug  # type: ignore[attr-defined]
+    return spoken(rows, language, *CATEGORY_TEXTS, "slug")
 
 
 def category_pictures(shop: Shop, categories: Collection[Category], now: datetime) -> dict[int, str | None]:

@@ -25,7 +25,8 @@ def suggestions(request: Request) -> HttpResponse:
     page = ProductPage([], 0)
     if len(q) >= MIN_LETTERS:
         members = frozenset({"id", "name", "slug"})
-        filters = ProductFilters(q=q, for_shoppers=True, sort=RELEVANCE, members=members)
+        language = request.language
+        filters = ProductFilters(q=q, for_shoppers=True, sort=RELEVANCE, members=members, language=language)
         page = queries.product_page(request.shop, filters, page=1, per_page=MAX_SUGGESTIONS, now=request.now)
     found = [{"name": row["name"], "url": reverse("website:product", args=[row["slug"]])} for row in page.rows]
     # Not cached beyond the next date that changes the list.

@@ -45,7 +45,8 @@ def _write_text_of_new(product: Product) -> None:
     """As `search_index.write_text`, in a fifth of the time."""
     words = {"name": product.name, "sku": product.sku, "description": product.description, "tags": product.tags}
     brand = product.brand.name if product.brand else None
-    made = search_text(language=product.shop.language, brand=brand, attributes=product.attributes, **words)
+    spoken = {"further": product.shop.further_languages, "translations": product.translations}
+    made = search_text(language=product.shop.language, brand=brand, attributes=product.attributes, **spoken, **words)
     ProductSearch.objects.create(product=product, shop=product.shop, text=made.text)
     search_index.add_words_on_commit(product.shop, made.words)
 

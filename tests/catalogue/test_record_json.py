@@ -119,7 +119,10 @@ def test_a_products_children_are_written_as_by_python(shop, file, source):
     assert read["media"][0] == columns(media, "product_id", "source_url", "file") | {"url": address}
     (category,) = read["categories"]
     assert category.pop("pivot")["category_id"] == cups.pk
-    expected = columns(Category.objects.get()) | {"image": media_url(shop, file), "banner": media_url(shop, file)}
+    expected = columns(Category.objects.get(), "translations") | {
+        "image": media_url(shop, file),
+        "banner": media_url(shop, file),
+    }
     assert category == expected
     hidden = ("legacy_source_id", "cost_price", "image_id")
     assert read["variants"] == [columns(variant, *hidden) | {"image": address}]

@@ -26,6 +26,7 @@ UNGUARDED = {
     "catalogue.StockAdjustment": "its product's trigger deletes it",
     "catalogue.PastPrice": "its product's trigger deletes it",
     "catalogue.OldSlug": "its product's trigger deletes it",
+    "catalogue.TranslatedSlug": "its product's trigger deletes it",
     "catalogue.LastChange": "its product's trigger deletes it",
     "catalogue.ImportedChange": "goes by its age, as the import does",
 }

@@ -8,7 +8,7 @@ from django.contrib.admin.widgets import AutocompleteSelectMultiple
 from django.db.models import F
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from storefront.catalogue import rules
+from storefront.catalogue import rules, translated_slugs
 from storefront.catalogue.actions import unique_slug
 from storefront.catalogue.admin_pages.categories_tree import TreeWidget, tree_rows
 from storefront.catalogue.admin_pages.layout import HELP, LABELS
@@ -25,6 +25,7 @@ from storefront.catalogue.dated import sale_periods
 from storefront.catalogue.events import Snapshot
 from storefront.catalogue.models import Category, Option, Product, Variant
 from storefront.staff.admin_forms import ShopScopedForm, WordsField
+from storefront.staff.admin_translations import field_name
 
 WAS = Column("was", "", is_hidden=True)
 PRICE_HOLDS = (
@@ -117,6 +118,14 @@ class StockForm(ShopScopedForm):
         if commit and not self.instance._state.adding:
             self.set_stock_difference()
         return super().save(commit)
+
+
+def check_translated_slugs(form: Any) -> None:
+    """Add what is wrong with the slugs in further languages to their fields."""
+    if getattr(form, "are_texts_changed", False):
+        for language, problem in translated_slugs.problems(form.instance).items():
+            name = field_name("slug", language)
+            form.add_error(name if name in form.fields else None, problem)
 
 
 class ProductForm(StockForm):
@@ -227,6 +236,7 @@ class ProductForm(StockForm):
             self.add_error(name, texts)
         if rules.json_errors({"translations": self.instance.translations}):
             self.add_error(None, TRANSLATIONS_TOO_LONG)
+        check_translated_slugs(self)
         are_named = not {"choices", "details"} & self.errors.keys()
         if are_named and rules.json_errors({"attributes": self.attributes_with([]) or []}):
             self.add_error("details" if "details" in changed else "choices", TOO_LONG)

@@ -146,7 +146,8 @@ class ProductAdmin(BulkEditAdmin, UploadsAdmin, SavingAdmin, WithEditor, StockAd
         ]
         return [(title, options) for title, options in groups if options["fields"]]
 
-    def form_in_languages(self, request: Any, codes: list[str]) -> Any:
+    def form_in_languages(self, request: Any, codes: Iterable[str]) -> Any:
+        codes = list(codes)
         return form_with_parts(super().form_in_languages(request, codes), codes)
 
     def get_paginator(self, request: Any, queryset: QuerySet, *args: Any, **kwargs: Any) -> Any:

@@ -32,9 +32,12 @@ class SearchWord(models.Model):
     # right.
     head = models.CharField(max_length=2)
     tail = models.CharField(max_length=2)
+    language = models.CharField(
+        max_length=5, default="", db_default="", help_text="One of the shop's further languages; empty: the main one."
+    )
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["shop", "word"], name="search_word_once")]
+        constraints = [models.UniqueConstraint(fields=["shop", "word", "language"], name="search_word_once")]
         indexes = [
             models.Index(fields=["shop", "head"], name="search_word_head"),
             models.Index(fields=["shop", "tail"], name="search_word_tail"),

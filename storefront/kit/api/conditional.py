@@ -1,7 +1,7 @@
 """Conditional requests: responses with an ETag, 304 (R-CAT-38), and writes with `If-Match` (R-CALL-30)."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -91,11 +91,15 @@ class Revalidated(HttpResponse):
     caller: Any
 
 
-def revalidated_response(request: HttpRequest, body: str, *, until: datetime | None) -> Revalidated:
+def revalidated_response(
+    request: HttpRequest, body: str, *, until: datetime | None, headers: Mapping[str, str] | None = None
+) -> Revalidated:
     """A response with this JSON body and its ETag, or a 304 without a body if the caller has it already. A date changes
-    the body at the moment `until`."""
-    content = body.encode()
-    headers = {"ETag": etag_of(content), "Cache-Control": CACHE_CONTROL}
+    the body at the moment `until`. `headers`: those of the language of the body, which has an ETag of its own in
+    each."""
+    content, language = body.encode(), (headers or {}).get("Content-Language", "")
+    etag = etag_of(content + b"\0" + language.encode()) if language else etag_of(content)
+    headers = {"ETag": etag, "Cache-Control": CACHE_CONTROL, **(headers or {})}
     if_none_match = request.headers.get("If-None-Match")
     if if_none_match is not None and etag_matches(headers["ETag"], if_none_match):
         response = Revalidated(status=304, headers=headers)

@@ -21,7 +21,7 @@ from django.db import transaction
 from django.db.models import AutoField, BigAutoField
 from django.db.utils import DataError, IntegrityError
 
-from storefront.catalogue.models import StockAdjustment
+from storefront.catalogue.models import StockAdjustment, TranslatedSlug
 from storefront.kit.bulk_insert import BulkTable, allocate_ids, bulk_write_pragmas
 from storefront.kit.deviations import Deviation
 from storefront.kit.refused_rows import refused
@@ -48,6 +48,8 @@ from storefront.staff.doors import close_doors
 
 # Columns of the shop that a copy does not take over.
 _OWN = ("id", "domain", "name", "base_url", "created_at", "updated_at", "door_password", "delivery_tax_class_id")
+# Tables whose rows triggers write as well.
+_HISTORIES: tuple[Table, ...] = (StockAdjustment, TranslatedSlug)
 _UNFIT = "The archive has a row that cannot be stored; nothing was changed"
 # What values of another type or size raise on their way to the database.
 _OF_VALUES = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
@@ -190,12 +192,14 @@ def _store(archive: Archive, file: form.File) -> str:
 def _insert_rows(archive: Archive, rewriting: Rewriting, progress: Callable[[str], None]) -> int:
     count = 0
     for table in archived_tables():
-        if table not in (Shop, StockAdjustment):
+        if table not in (Shop, *_HISTORIES):
             progress(table._meta.db_table)
             count += _insert_table(archive, table, rewriting)
-    # In place of the rows that triggers wrote for new products and variants: the archive has the whole history.
-    StockAdjustment.objects.filter(shop=rewriting.shop).delete()
-    return count + _insert_table(archive, StockAdjustment, rewriting)
+    # In place of the rows that triggers wrote for new products, variants and categories: the archive has the history.
+    for table in _HISTORIES:
+        table._base_manager.filter(shop=rewriting.shop).delete()
+        count += _insert_table(archive, table, rewriting)
+    return count
 
 
 def _insert_table(archive: Archive, table: Table, rewriting: Rewriting) -> int:

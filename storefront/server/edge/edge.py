@@ -2,8 +2,9 @@
 
 A GET or HEAD of products or categories is answered here if both the caller and the response are cached. All other
 requests go to Django, and its 200 responses of the catalogue are cached. A caller is cached only after Django has
-accepted its token, under the digest of the header. A response is cached by shop, path and query, and depends on nothing
-else: no cart, no customer, no host, no cookie. Errors are never cached.
+accepted its token, under the digest of the header. A response is cached by shop, path and query, and in a shop with
+further languages by that which `Accept-Language` chooses; it depends on nothing else: no cart, no customer, no host, no
+cookie. Errors are never cached.
 
 An entry is valid while its shop has not changed (`shops.changes`), until the next date that changes it, such as a
 product's `publish_at`, and for `changes.MAX_STALE_SECONDS` seconds at most.
@@ -22,7 +23,7 @@ from django.conf import settings
 from django.http import QueryDict
 
 from storefront import audit
-from storefront.catalogue.schemas import ProductQuery, SingleQuery
+from storefront.catalogue.schemas import CategoryQuery, ProductQuery, SingleQuery
 from storefront.deployment import load
 from storefront.kit import clock
 from storefront.kit.api.conditional import Revalidated
@@ -32,6 +33,7 @@ from storefront.server.edge import access_log, listening
 from storefront.server.edge.memory import MemoryCache
 from storefront.server.edge.representation import EncodedResponse, Headers, Representation
 from storefront.shops import changes, ratelimit, token_use
+from storefront.shops.locales import preferred_language
 from storefront.shops.request import Caller
 
 Environ = dict[str, Any]
@@ -43,6 +45,7 @@ SCOPE = "read_products"
 LIST, SINGLES = "/api/v1/products", ("/api/v1/products/", "/api/v1/categories/")
 PREFIXES = (LIST, "/api/v1/categories")
 PARAMETERS, SINGLE_PARAMETERS = tuple(ProductQuery.model_fields), tuple(SingleQuery.model_fields)
+CATEGORY_PARAMETERS = tuple(CategoryQuery.model_fields)
 # Characters of path and query together, and of a credential's header. Longer ones go to Django.
 MAX_ADDRESS_LENGTH, MAX_CREDENTIAL_LENGTH = 600, 200
 # Bytes an entry costs besides its bodies: objects, headers, keys.
@@ -59,15 +62,17 @@ class NeedsThread(Exception):
 
 class CachedCaller:
     """A caller who may read the catalogue: its token's digest, the key and the limit of its calls per minute, when the
-    token expires, in Unix seconds, and its shop's and its own name in the log."""
+    token expires, in Unix seconds, its shop's and its own name in the log, and the shop's languages if it has further
+    ones."""
 
-    __slots__ = ("counted_as", "digest", "expires_at", "name", "requests_per_minute", "shop")
+    __slots__ = ("counted_as", "digest", "expires_at", "languages", "name", "requests_per_minute", "shop")
 
     def __init__(self, caller: Caller) -> None:
         self.digest = caller.digest
         self.shop, self.name = caller.shop.domain, str(audit.caller(caller))
         self.counted_as, self.requests_per_minute = caller.counted_as, caller.requests_per_minute
         self.expires_at = caller.expires_at.timestamp() if caller.expires_at else math.inf
+        self.languages = tuple(caller.shop.languages) if caller.shop.further_languages else ()
 
 
 class CacheEntry:
@@ -137,7 +142,7 @@ class Edge:
         may_block: bool = True,
     ) -> list[bytes] | None:
         listening.start()
-        found = self._find(credential, target, started)
+        found = self._find(credential, target, environ.get("HTTP_ACCEPT_LANGUAGE"), started)
         if not found:
             return None
         caller, key, entry = found
@@ -149,7 +154,9 @@ class Edge:
         token_use.record_use(caller.digest)
         return self._answer_and_log(environ, start, caller, key, entry, quota, started)
 
-    def _find(self, credential: bytes, target: Target, now: float) -> tuple[CachedCaller, Any, CacheEntry] | None:
+    def _find(
+        self, credential: bytes, target: Target, accepted: str | None, now: float
+    ) -> tuple[CachedCaller, Any, CacheEntry] | None:
         """The credential's caller, and the key and entry of the response, if both are cached and fresh."""
         caller_entry = self.cache.get(credential)
         if caller_entry is None:
@@ -158,7 +165,8 @@ class Edge:
         if not caller_entry.is_fresh(now) or caller.expires_at <= time.time():
             self.cache.drop(credential, caller_entry)
             return None
-        key = (caller_entry.shop, target)
+        language = preferred_language(accepted, caller.languages) if accepted and caller.languages else ""
+        key = (caller_entry.shop, target, language)
         entry = self.cache.get(key)
         if entry is None:
             return None
@@ -223,9 +231,9 @@ class Edge:
             return response
         response.close()
         entry, own = _entry(response, headers, mark, started - getattr(response, "read_seconds_ago", 0))
-        key = (entry.shop, target)
+        caller = CachedCaller(response.caller)
+        key = (entry.shop, target, preferred_language(environ.get("HTTP_ACCEPT_LANGUAGE", ""), caller.languages))
         if credential and SCOPE in response.caller.scopes and entry.is_fresh(started):
-            caller = CachedCaller(response.caller)
             self.cache.put(credential, CacheEntry(caller, entry.shop, mark, started, CALLER_BYTES))
             self.cache.put(key, entry)
         return self._answer(environ, start, key, entry, own)[1]
@@ -255,7 +263,7 @@ def canonical_target(path: str, query: str) -> Target | None:
     if path not in PREFIXES and not (path.startswith(SINGLES) and path.count("/") == LIST.count("/") + 1):
         return None
     given = QueryDict(query)
-    known = PARAMETERS if path == LIST else SINGLE_PARAMETERS if path.startswith(f"{LIST}/") else ()
+    known = PARAMETERS if path == LIST else SINGLE_PARAMETERS if path.startswith(f"{LIST}/") else CATEGORY_PARAMETERS
     ignored = header_value(name for name in given if name not in known)
     return path, tuple((name, given[name]) for name in known if name in given), ignored
 
