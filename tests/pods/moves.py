@@ -103,7 +103,10 @@ class Pods:
                     call()
 
         # Sessions are signed with it.
-        with override_settings(SECRET_KEY=SECRET_KEY), opened_move(read_pods(self.listed), domain, to, progress) as move:
+        with (
+            override_settings(SECRET_KEY=SECRET_KEY),
+            opened_move(read_pods(self.listed), domain, to, progress) as move,
+        ):
             return move.forward(), lines
 
     def finish(self) -> None:

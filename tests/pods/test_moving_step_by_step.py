@@ -53,7 +53,9 @@ def later() -> Iterator[Callable[..., Future]]:
 def await_stop(pods: Pods, shop: dict) -> None:
     """Wait until the stop waits for those who write in the shop."""
     key = gate.WRITERS + shop["shop"]
-    waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = %s AND objid = %s AND NOT granted"
+    waiting = (
+        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = %s AND objid = %s AND NOT granted"
+    )
     given = [key >> 32, key & 0xFFFFFFFF]
     wait_until(lambda: pods.value(0, waiting, given), what="the stop that waits", seconds=10)
 
