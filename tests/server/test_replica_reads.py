@@ -151,7 +151,8 @@ def show():
     safe_html(mine, "<p>" + "blue " * 2000 + "</p>", now=clock.now())
     seen.append(connection.alias)
 reading.read(show, lambda: 0)
-print(json.dumps([seen, *(model.objects.count() for model in (WantedThumbnails, CleanedText, DBTaskResult))]))
+tasks = DBTaskResult.objects.filter(task_path__endswith=".make_thumbnails")
+print(json.dumps([seen, *(rows.count() for rows in (WantedThumbnails.objects, CleanedText.objects, tasks))]))
 """
 
 
