@@ -9,7 +9,7 @@ import pytest
 from django.db import connection, transaction
 
 from storefront.kit import clock
-from storefront.kit.time_partitions import ByTime
+from storefront.kit.time_partitions import ByTime, Partition
 from storefront.pods.models import ShopMove
 from storefront.server.doctor import databases
 from storefront.server.partitions import DIVIDED, add_partitions
@@ -215,8 +215,11 @@ def test_while_a_shop_moves_rows_stay_in_their_partition(shop, next_year, step):
 def test_while_a_shop_moves_no_partition_is_dropped(shop, past, step, is_dropped):
     written(shop, clock.now() - 59 * DAY)
     move(step)
-    assert bool(CHANGES.drop_ended(now=clock.now(), age=31 * DAY)) == is_dropped
+    emptied: list[Partition] = []
+    assert bool(CHANGES.drop_ended(now=clock.now(), age=31 * DAY, first=emptied.append)) == is_dropped
     assert Change.objects.exists() != is_dropped
+    # What belongs to its rows elsewhere stays, too.
+    assert bool(emptied) == is_dropped
 
 
 def test_a_move_that_begins_meanwhile_keeps_the_partition(shop, past):
