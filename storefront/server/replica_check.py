@@ -10,7 +10,7 @@ from django.db import connections
 
 from storefront.kit.direct import direct_copy
 from storefront.kit.replicas.asking import Answer, ask_once
-from storefront.kit.replicas.watching import FOREIGN, MAX_LAG_BYTES, PROMOTED
+from storefront.kit.replicas.watching import FOREIGN, FORKED, MAX_LAG_BYTES, PROMOTED
 from storefront.server.command import Failed
 
 log = structlog.get_logger(__name__)
@@ -47,6 +47,8 @@ def _judged(found: Answer, primary: Answer) -> tuple[Any, ...]:
         return FOREIGN, True
     if not found.is_replica:
         return (PROMOTED,)
+    if found.timeline != primary.timeline:
+        return (FORKED.format(own=found.timeline, primary=primary.timeline),)
     behind = primary.position - found.position
     return (f"it is {behind:,} bytes behind" if behind > MAX_LAG_BYTES else "",)
 

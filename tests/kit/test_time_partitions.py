@@ -9,7 +9,8 @@ import pytest
 from django.db import connection, transaction
 
 from storefront.kit import clock
-from storefront.kit.time_partitions import ByTime
+from storefront.kit.time_partitions import ByTime, Partition
+from storefront.pods.models import ShopMove
 from storefront.server.doctor import databases
 from storefront.server.partitions import DIVIDED, add_partitions
 from storefront.shops.models import AuditEntry
@@ -183,3 +184,50 @@ def test_two_that_drop_at_once_drop_each_once(shop, past):
     CHANGES.drop_ended(now=clock.now(), age=31 * DAY)
     assert sum(dropped) >= 1
     assert not Change.objects.exists()
+
+
+def move(step: str) -> ShopMove:
+    """A shop moves, and has come to this step."""
+    given = {"domain": "moving.test", "source": 0, "target": 5, "step_at": clock.now()}
+    return ShopMove.objects.create(shop_id=999, step=step, **given)
+
+
+@pytest.mark.parametrize("step", [ShopMove.Step.COPYING, ShopMove.Step.ARRIVING])
+def test_while_a_shop_moves_rows_stay_in_their_partition(shop, next_year, step):
+    written(shop, next_year)
+    moving = move(step)
+    assert CHANGES.add_missing(now=next_year) == 2
+    assert written(shop, next_year) == "sync_change_default"
+    moving.delete()
+    assert CHANGES.add_missing(now=next_year) == 1
+    assert written(shop, next_year) != "sync_change_default"
+
+
+@pytest.mark.parametrize(
+    ("step", "is_dropped"),
+    [
+        (ShopMove.Step.ASKED, True),
+        (ShopMove.Step.COPYING, False),
+        (ShopMove.Step.ARRIVING, False),
+        (ShopMove.Step.SHELVED, True),
+    ],
+)
+def test_while_a_shop_moves_no_partition_is_dropped(shop, past, step, is_dropped):
+    written(shop, clock.now() - 59 * DAY)
+    move(step)
+    emptied: list[Partition] = []
+    assert bool(CHANGES.drop_ended(now=clock.now(), age=31 * DAY, first=emptied.append)) == is_dropped
+    assert Change.objects.exists() != is_dropped
+    # What belongs to its rows elsewhere stays, too.
+    assert bool(emptied) == is_dropped
+
+
+def test_a_move_that_begins_meanwhile_keeps_the_partition(shop, past):
+    written(shop, clock.now() - 59 * DAY)
+
+    def begin(_partition) -> None:
+        if not ShopMove.objects.exists():
+            move(ShopMove.Step.COPYING)
+
+    assert CHANGES.drop_ended(now=clock.now(), age=31 * DAY, first=begin) == 0
+    assert Change.objects.exists()

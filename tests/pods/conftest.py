@@ -1,7 +1,10 @@
 from collections.abc import Iterator
+from itertools import count
+from typing import Any
 
 import pytest
 
+from tests.pods.moves import Pods, movable_pods
 from tests.pods.registries import Registry, two_servers
 from tests.server.clusters import programs
 from tests.shops.conftest import clock
@@ -29,3 +32,27 @@ def joined(registry) -> Registry:
     done = registry.join()
     assert done.returncode == 0, done.stderr
     return registry
+
+
+@pytest.fixture(scope="session")
+def movable(migrated, tmp_path_factory) -> Iterator[Pods]:
+    with movable_pods(tmp_path_factory.mktemp("moves"), migrated) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def made(movable) -> Iterator[dict[str, Any]]:
+    """Shops in pod 0, some for each test. One program makes many."""
+    return (
+        shop
+        for first in count(0, 40)
+        for shop in movable.make_shops(0, [f"shop{number}.test" for number in range(first, first + 40)])
+    )
+
+
+@pytest.fixture
+def shops(movable, made) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """A shop in pod 0, and a second one beside it."""
+    yield next(made), next(made)
+    movable.finish()
+    assert movable.leftovers() == {}

@@ -4,14 +4,17 @@ import json
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+from django.test import override_settings
 
+from storefront.pods.deployment import read_pods
+from storefront.server.moving.moving import Moved, opened_move
 from storefront.server.moving.tables import OWN
 from tests.pods.deployments import POD, ROOT, SECRET_KEY, make_shop, output
 from tests.server.clusters import cluster, programs
@@ -28,7 +31,14 @@ for domain in {domains}:
     made.append({{"domain": domain, "shop": shop.pk, "mug": mug.pk, "token": make_token(shop)}})
 print(json.dumps(made))
 """
-SETTINGS = {"wal_level": "logical", "max_replication_slots": "20", "max_wal_senders": "20"}
+SETTINGS = {
+    "wal_level": "logical",
+    "max_replication_slots": "20",
+    "max_wal_senders": "20",
+    # For several moves at once.
+    "max_logical_replication_workers": "12",
+    "max_worker_processes": "16",
+}
 
 
 class Pods:
@@ -66,6 +76,10 @@ class Pods:
         script = SHOPS.format(domains=domains)
         return json.loads(output("shell", "--no-imports", "-c", script, **self.environments[number]))
 
+    def shell(self, number: int, script: str, **changed: str) -> str:
+        """What the script prints that is run in this pod, with these changed variables."""
+        return output("shell", "--no-imports", "-c", script, **self.environments[number] | changed).strip()
+
     def ask(self, number: int, statement: str, parameters: list[Any] | None = None) -> list[tuple[Any, ...]]:
         with psycopg.connect(self.urls[number], autocommit=True) as connection:
             found = connection.execute(statement, parameters)
@@ -76,6 +90,24 @@ class Pods:
 
     def move(self, domain: str, to: int, *arguments: str) -> subprocess.CompletedProcess[str]:
         return storefront(*self._command(domain, to, *arguments), **self.environments[0])
+
+    def move_here(self, domain: str, to: int, at: Mapping[str, Callable[[], Any]]) -> tuple[Moved, list[str]]:
+        """Move the shop in this process, and call `at`'s functions as soon as a line begins so. Returns all lines, too.
+        A function that raises interrupts the move."""
+        lines: list[str] = []
+
+        def progress(line: str) -> None:
+            lines.append(line)
+            for beginning, call in at.items():
+                if line.startswith(beginning):
+                    call()
+
+        # Sessions are signed with it.
+        with (
+            override_settings(SECRET_KEY=SECRET_KEY),
+            opened_move(read_pods(self.listed), domain, to, progress) as move,
+        ):
+            return move.forward(), lines
 
     def finish(self) -> None:
         output("moveshop", "--pods", str(self.listed), "--finish", **self.environments[0])

@@ -1,13 +1,11 @@
 """A shop moves from pod to pod with all that it has, and nothing of another shop; a killed move goes on or back."""
 
-from collections.abc import Iterator
-
 import psycopg
 import pytest
 from django.db import connection
 
 from tests.pods.deployments import POD
-from tests.pods.moves import Pods, movable_pods
+from tests.pods.moves import Pods
 from tests.server.programs import storefront, wait_until
 
 pytestmark = [
@@ -22,32 +20,15 @@ send_notice.enqueue({shop}, "a@example.com", "password_changed")
 """
 
 
-@pytest.fixture(scope="module")
-def pods(migrated, tmp_path_factory) -> Iterator[Pods]:
-    with movable_pods(tmp_path_factory.mktemp("moves"), migrated) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def made(pods) -> Iterator[dict]:
-    """Shops in pod 0, some for each test."""
-    return iter(pods.make_shops(0, [f"shop{number}.test" for number in range(40)]))
-
-
 @pytest.fixture
-def shops(pods, made) -> Iterator[tuple[dict, dict]]:
-    """A shop in pod 0, and a second one beside it."""
-    yield next(made), next(made)
-    pods.finish()
-    assert pods.leftovers() == {}
+def pods(movable) -> Pods:
+    return movable
 
 
 def test_all_of_one_shop_moves_and_nothing_of_another(pods, shops):
     shop, other = shops
     before, of_other = pods.rows_of(0, shop["shop"]), pods.rows_of(0, other["shop"])
-    pods.environments[0] |= {"EMAIL_URL": "smtp://127.0.0.1:1"}
-    done = storefront("shell", "--no-imports", "-c", QUEUED.format(shop=shop["shop"]), **pods.environments[0])
-    assert done.returncode == 0, done.stderr
+    pods.shell(0, QUEUED.format(shop=shop["shop"]), EMAIL_URL="smtp://127.0.0.1:1")
     done = pods.move(shop["domain"], POD)
     assert done.returncode == 0, done.stderr
     assert pods.rows_of(POD, shop["shop"]) == before

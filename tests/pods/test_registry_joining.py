@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 
 from tests.pods.deployments import ROOT
-from tests.pods.registries import DANGLING, PERSON, SLOT, create_app, create_shop
+from tests.pods.registries import DANGLING, PERSON, SLOT, Registry, create_app, create_shop
 from tests.server.programs import STOREFRONT, clean_environment, free_port, wait_until
 
 pytestmark = [
@@ -157,9 +157,7 @@ def test_copies_again_after_a_lost_slot(joined):
     joined.second.wait_for("SELECT count(*) FROM apps_app", 3)
     create_shop(joined, "localhost")
     joined.second.output("installapp", "--shop", "localhost", "--app", "installed")
-    joined.second.sql("ALTER SUBSCRIPTION storefront_registry DISABLE")
-    joined.first.wait_for("SELECT active FROM pg_replication_slots", False)
-    joined.first.sql("SELECT pg_drop_replication_slot(%s)", SLOT)
+    lose_slot(joined)
     joined.first.sql("DELETE FROM apps_app WHERE slug IN ('goes', 'installed')")
     create_app(joined, "new")
     done = joined.join("--again")
@@ -169,6 +167,35 @@ def test_copies_again_after_a_lost_slot(joined):
     assert joined.second.shell(DANGLING) == "[]"
     create_app(joined, "last")
     joined.second.wait_for("SELECT count(*) FROM apps_app", 4)
+
+
+def lose_slot(joined: Registry) -> None:
+    joined.second.sql("ALTER SUBSCRIPTION storefront_registry DISABLE")
+    joined.first.wait_for("SELECT active FROM pg_replication_slots", False)
+    joined.first.sql("SELECT pg_drop_replication_slot(%s)", SLOT)
+
+
+def test_again_ends_the_sessions_of_who_has_a_new_factor(joined):
+    """As replication does with the factor. Those of others go on."""
+    joined.first.shell(PERSON)
+    joined.first.sql(
+        "INSERT INTO shops_user (password, is_superuser, username, first_name, last_name, is_staff, is_active,"
+        " date_joined, email) VALUES ('', false, 'ben', '', '', true, true, now(), 'ben@example.com')"
+    )
+    joined.second.wait_for("SELECT count(*) FROM shops_user", 2)
+    joined.second.wait_for("SELECT count(*) FROM shops_authenticator", 1)
+    joined.second.sql(
+        "INSERT INTO shops_staffsession (user_id, digest, has_second_factor, place, browser, created_at, seen_at,"
+        " confirmed_at, ends_at) SELECT id, username, true, '', '', now(), now(), now(), now() FROM shops_user"
+    )
+    lose_slot(joined)
+    joined.first.sql(
+        "INSERT INTO shops_authenticator (user_id, name, sealed_key, last_step, created_at)"
+        " SELECT user_id, 'Tablet', sealed_key, last_step, now() FROM shops_authenticator"
+    )
+    done = joined.join("--again")
+    assert done.returncode == 0, done.stderr
+    assert joined.second.sql("SELECT digest FROM shops_staffsession") == [("ben",)]
 
 
 def test_leaving_gives_the_rows_back_and_removes_the_slot(joined):

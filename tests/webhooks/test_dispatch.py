@@ -56,6 +56,16 @@ def test_every_webhook_of_the_topic_gets_a_delivery(shop, other_shop):
     assert (row.event, row.message_id, row.status, row.due_at) == (event, event.public_id, "pending", now)
 
 
+def test_the_position_is_written_last_since_all_announcers_wait_for_its_row(shop, monkeypatch):
+    register(install(shop), HOOK)
+    emit(shop)
+    seen = []
+    created = Delivery.objects.filter(kind="event")
+    monkeypatch.setattr(dispatching.positions, "record", lambda shops: seen.append((shops, created.count())))
+    dispatch(clock.now())
+    assert seen == [([shop.pk], 1)]
+
+
 def test_nothing_is_dispatched_twice(shop):
     register(install(shop), HOOK)
     emit(shop)
