@@ -125,7 +125,7 @@ PLAIN = {
     "pricing.Redemption": ("cart_id",),
     "pricing.ShippingRate": ("translations",),
     "pricing.TaxRate": ("postcodes", "translations"),
-    "shops.Shop": ("payment_methods", "order_emails", "translations"),
+    "shops.Shop": ("further_languages", "payment_methods", "order_emails", "translations"),
 }
 
 # Ways to pay that need no account, and so work in a copy.
