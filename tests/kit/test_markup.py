@@ -111,7 +111,7 @@ def test_the_sanitizer_gets_bounded_depth_and_length(soup):
     clean = nh3.clean(markup.tidy(text, allowed=TAGS).text, tags=TAGS)
     # Browsers add parts of tables that were left out.
     assert depth_of(clean) <= 2 * markup.MAX_DEPTH
-    assert clean.count("<") <= 2 * markup.MAX_TAGS * (markup.MAX_MARKS_DEPTH + 2)
+    assert clean.count("<") <= 2 * markup.MAX_TAGS * (markup.MAX_MARK_DEPTH + 2)
 
 
 @given(SOUP.filter(lambda soup: '"' not in soup and "'" not in soup))
@@ -123,7 +123,7 @@ def test_every_element_of_tidied_text_is_closed_in_order(soup):
         elif name not in VOID:
             open.append(name)
             assert len(open) <= markup.MAX_DEPTH
-            assert sum(each in ("a", "b", "i") for each in open) <= markup.MAX_MARKS_DEPTH
+            assert sum(each in ("a", "b", "i") for each in open) <= markup.MAX_MARK_DEPTH
     assert open == []
 
 
