@@ -125,11 +125,7 @@ PLAIN = {
     "pricing.Redemption": ("cart_id",),
     "pricing.ShippingRate": ("translations",),
     "pricing.TaxRate": ("postcodes", "translations"),
-<<<<<<< HEAD
     "shops.Shop": ("payment_methods", "order_emails", "further_languages", "translations"),
-=======
-    "shops.Shop": ("further_languages", "payment_methods", "order_emails", "translations"),
->>>>>>> l-merchants
 }
 
 # Ways to pay that need no account, and so work in a copy.
