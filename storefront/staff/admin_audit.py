@@ -14,6 +14,7 @@ from django.core.paginator import Paginator
 from django.db import models
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext as _
 
 from storefront import audit
 from storefront.audit.text import action_text, actor_text, changes_table
@@ -121,7 +122,7 @@ class AuditedAdmin:
         ]
         context = {
             **self.admin_site.each_context(request),
-            "title": f"History: {row}",
+            "title": _("History: %(row)s") % {"row": row},
             "object": row,
             "opts": self.model._meta,
             "page": page,

@@ -17,6 +17,8 @@ from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.db import connection, models
 from django.db.models import Model
 from django.http import QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from storefront.kit import markup
@@ -24,7 +26,7 @@ from storefront.kit.refusals import InvalidFields
 from storefront.shops.models import Shop
 from storefront.staff import shown_fields
 
-IMPOSSIBLE = "This value is not valid, or does not fit the other values."
+IMPOSSIBLE = _lazy("This value is not valid, or does not fit the other values.")
 
 
 class ShopScopedForm(forms.ModelForm):
@@ -115,7 +117,8 @@ class ShopScopedForm(forms.ModelForm):
         if field and isinstance(constraint, models.UniqueConstraint):
             return (
                 field,
-                f"Another {self.instance._meta.verbose_name} of this shop already has this {self[field].label}.",
+                _("Another %(verbose_name)s of this shop already has this %(label)s.")
+                % {"verbose_name": self.instance._meta.verbose_name, "label": self[field].label},
             )
         return field, IMPOSSIBLE if field else error
 
