@@ -106,12 +106,14 @@ class InstallationAdmin(ShopScopedAdmin):
 
     @staticmethod
     def _token_text(row: Installation, token: ApiToken) -> str:
-        used = format_time(token.last_used_at, row.shop.timezone) if token.last_used_at else "never"
-        return _("app_…%(ending)s%(until)s, last used: %(used)s") % {
+        shown = {
             "ending": token.ending,
-            "until": until,
-            "used": used,
+            "used": format_time(token.last_used_at, row.shop.timezone) if token.last_used_at else _("never"),
         }
+        if token.expires_at is None:
+            return _("app_…%(ending)s, last used: %(used)s") % shown
+        shown["until"] = format_time(token.expires_at, row.shop.timezone)
+        return _("app_…%(ending)s, until %(until)s, last used: %(used)s") % shown
 
     @display(description=_lazy("last calls"))
     def last_calls(self, row: Installation) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
@@ -23,7 +24,7 @@ MAX_EXTENSIONS = 20
 
 class TooManyExtensions(Refusal):
     code, field = "too_many_extensions", "type"
-    message = _lazy("An app can have %(max_extensions)s extensions in a shop.") % {"max_extensions": MAX_EXTENSIONS}
+    message = format_lazy(_lazy("An app can have {most} extensions in a shop."), most=MAX_EXTENSIONS)
 
 
 @transaction.atomic

@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
@@ -18,9 +19,9 @@ MAX_HOSTS = 30
 
 class TooManyScriptHosts(Refusal):
     code, field = "too_many_script_hosts", "host"
-    message = _lazy("A shop can allow %(max_hosts)s hosts. Remove one that you no longer need first.") % {
-        "max_hosts": MAX_HOSTS
-    }
+    message = format_lazy(
+        _lazy("A shop can allow {most} hosts. Remove one that you no longer need first."), most=MAX_HOSTS
+    )
 
 
 def checked_host(text: str) -> str:

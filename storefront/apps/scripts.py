@@ -5,6 +5,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import CharField, QuerySet, Value
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
@@ -26,7 +27,7 @@ NOT_APART = _lazy(
 
 class TooManyScriptTags(Refusal):
     code, field = "too_many_script_tags", "src"
-    message = _lazy("An app can have %(max_script_tags)s script tags in a shop.") % {"max_script_tags": MAX_SCRIPT_TAGS}
+    message = format_lazy(_lazy("An app can have {most} script tags in a shop."), most=MAX_SCRIPT_TAGS)
 
 
 @dataclass(frozen=True)

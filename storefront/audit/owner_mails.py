@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.template.loader import render_to_string
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _lazy
 from django_tasks import task
 
@@ -44,7 +45,7 @@ NOTICES = {
         _lazy("Settings of a payment provider restored"), _lazy("Enter the right ones at Settings > Payment providers.")
     ),
     "provider_account.deleted": Notice(
-        _lazy("Payment provider removed"), _lazy("Add it again. %(providers)s") % {"providers": _PROVIDERS}
+        _lazy("Payment provider removed"), format_lazy("{} {}", _lazy("Add it again."), _PROVIDERS)
     ),
     "invoice_settings.updated": Notice(
         _lazy("Bank details or seller of invoices changed"),

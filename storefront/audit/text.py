@@ -43,8 +43,11 @@ def changes_table(entry: AuditEntry) -> SafeString | str:
         ((name.replace("_", " "), _cell(before.get(name)), _cell(after.get(name))) for name in names),
     )
     return format_html(
-        '<table class="text-left"><thead><tr><th class="pr-4">What</th><th class="pr-4">Before</th><th>After</th></tr>'
+        '<table class="text-left"><thead><tr><th class="pr-4">{}</th><th class="pr-4">{}</th><th>{}</th></tr>'
         "</thead><tbody>{}</tbody></table>",
+        _("What"),
+        _("Before"),
+        _("After"),
         lines,
     )
 

@@ -105,13 +105,13 @@ class RedirectAdmin(ShopScopedAdmin):
     def import_redirects(self, request: Any) -> Any:
         def load(content: bytes) -> str:
             found = redirects.import_redirects(shop=request.shop, content=content, now=request.now)
-            text = _("%(added)s added, %(changed)s changed, %(same)s unchanged.") % {
+            text = _("Redirects imported: %(added)s added, %(changed)s changed, %(same)s unchanged.") % {
                 "added": f"{found.added:,}",
                 "changed": f"{found.changed:,}",
                 "same": f"{found.same:,}",
             }
             more = _("%(count)s others lead to their new targets.") % {"count": f"{found.repointed:,}"}
-            return _("Redirects imported: %(text)s%(more)s") % {"text": text, "more": more}
+            return f"{text} {more}" if found.repointed else text
 
         back = reverse("admin:content_redirect_changelist")
         return import_page(self, request, load, title=_("Import redirects"), explanation=EXPLANATION, back=back)

@@ -64,10 +64,8 @@ def flattened(targets: Mapping[str, str]) -> dict[str, str]:
         path: str | None = start
         while path is not None and path in targets and path not in ends:
             if path in passed:
-                raise Loop(
-                    _("This makes a circle: %(join)s.")
-                    % {"join": " leads to ".join([*passed[passed.index(path) :], path])}
-                )
+                circle = _(" leads to ").join([*passed[passed.index(path) :], path])
+                raise Loop(_("This makes a circle: %(circle)s.") % {"circle": circle})
             passed.append(path)
             path = path_in(targets[path])
         for each in reversed(passed):

@@ -88,7 +88,7 @@ class DeployedShopAdmin(ShopScopedAdmin):
     new_fields = ["name", "domain", "base_url", "owner", "email", "currency", "timezone", "language"]
     fieldsets: Any = layout(
         "address state owners created move_shown figures_shown",
-        (_lazy("Quotas"), "used " + " ".join(LIMITS.values())),
+        "Quotas: used " + " ".join(LIMITS.values()),
         "What fails: failing_webhooks dead_deliveries failed_mails",
     )
     readonly_fields = names(
@@ -232,7 +232,8 @@ class DeployedShopAdmin(ShopScopedAdmin):
         _lazy("Move this shop to another pod?"),
         _lazy(
             "The next run of storefront moveshop --asked begins. The shop sells meanwhile; for less than five seconds "
-            "at the end, what shoppers and programs send is refused, and can be sent again. Then the other pod lists it."
+            "at the end, what shoppers and programs send is refused, and can be sent again. Then the other pod "
+            "lists it."
         ),
         _lazy("Move the shop"),
         MoveForm,

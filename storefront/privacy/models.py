@@ -4,7 +4,6 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.kit.storage import private_files

@@ -15,6 +15,7 @@ from django.db import models
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
+from django.utils.translation import override
 
 from storefront import audit
 from storefront.audit.text import action_text, actor_text, changes_table
@@ -58,7 +59,8 @@ class AuditedAdmin:
             before, after = before | secrets, after | secrets
         for formset in formsets:
             was, became = _inline_changes(formset)
-            name = "_".join(str(formset.model._meta.verbose_name_plural).lower().split())
+            with override(None):
+                name = "_".join(str(formset.model._meta.verbose_name_plural).lower().split())
             before |= {name: was} if was else {}
             after |= {name: became} if became else {}
         return Change(before, after)

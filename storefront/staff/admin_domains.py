@@ -16,8 +16,6 @@ from storefront.staff.admin_base import ShopScopedAdmin
 from storefront.staff.admin_forms import ShopScopedForm
 from storefront.staff.admin_parts import Moves, asks, column, deed, moment
 
-WAITING, LEADS = _lazy("Waiting for the operator"), _lazy("Leads to the shop")
-
 
 class DomainForm(ShopScopedForm):
     def clean_domain(self) -> str:
@@ -42,8 +40,10 @@ class ShopDomainAdmin(ShopScopedAdmin):
     checked = moment("checked_at", _lazy("checked"))
     state = column(
         _lazy("status"),
-        lambda row: LEADS if row.confirmed_at else WAITING,
-        label={WAITING: "warning", LEADS: "success"},
+        lambda row: (
+            ("leads", _("Leads to the shop")) if row.confirmed_at else ("waiting", _("Waiting for the operator"))
+        ),
+        label={"waiting": "warning", "leads": "success"},
     )
 
     finding = column(

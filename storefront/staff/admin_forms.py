@@ -87,7 +87,9 @@ class ShopScopedForm(forms.ModelForm):
                 given = self[name].data
                 chosen = [str(each) for each in (given if isinstance(given, list) else [given]) if each]
                 if len(possible_ids(field.queryset.model, chosen)) < len(chosen):  # type: ignore[union-attr]
-                    raise InvalidFields(errors={name: [f"{field.label or name}: choose one of the options."]})
+                    raise InvalidFields(
+                        errors={name: [_("%(field)s: choose one of the options.") % {"field": field.label or name}]}
+                    )
 
     def _post_clean(self) -> None:
         # Django's own check skips every constraint with a column that is not in the form, such as `shop`. So it is

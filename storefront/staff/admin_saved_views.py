@@ -133,13 +133,17 @@ class WithSavedViews(ShopScopedAdmin):
         except NOT_OFFERED:
             raise NoSuchFilter from None
         name = form.cleaned_data["name"]
-        return self._carry_out(request, self.save_view, form, saved_views.save_view, "saved", name=name, query=query)
+        return self._carry_out(
+            request, self.save_view, form, saved_views.save_view, _("View “%(view)s” saved."), name=name, query=query
+        )
 
     @list_deed(_lazy("Rename view"), None, Moves.NOTHING)
     @asks(_lazy("Rename this view"), "", _lazy("Rename"), RenameForm)
     def rename_view(self, request: Any, form: Any) -> HttpResponse:
         given = {"name": form.cleaned_data["name"], "view_id": _chosen(request)}
-        return self._carry_out(request, self.rename_view, form, saved_views.rename_view, "renamed", **given)
+        return self._carry_out(
+            request, self.rename_view, form, saved_views.rename_view, _("View “%(view)s” renamed."), **given
+        )
 
     @list_deed(_lazy("Delete view"), None, Moves.NOTHING)
     @asks(
@@ -149,7 +153,9 @@ class WithSavedViews(ShopScopedAdmin):
     )
     def remove_view(self, request: Any, form: Any) -> HttpResponse:
         view_id = _chosen(request)
-        return self._carry_out(request, self.remove_view, form, saved_views.delete_view, "deleted", view_id=view_id)
+        return self._carry_out(
+            request, self.remove_view, form, saved_views.delete_view, _("View “%(view)s” deleted."), view_id=view_id
+        )
 
     def _carry_out(self, request: Any, button: Any, form: Any, act: Callable, done: str, **given: Any) -> HttpResponse:
         """The list as the view shows it. A refused name is shown in the dialog again, beside what was typed."""
@@ -162,7 +168,7 @@ class WithSavedViews(ShopScopedAdmin):
             dialog = button.dialog
             context = {"dialog": dialog, "form": form, "form_submit_text": dialog["form_submit_text"]}
             return render(request, "unfold/helpers/dialog.html", context)
-        self.message_user(request, _("View “%(view)s” %(done)s.") % {"view": view.name, "done": done}, messages.SUCCESS)
+        self.message_user(request, done % {"view": view.name}, messages.SUCCESS)
         left = request.GET.copy()
         left.pop(CHOSEN_VAR, None)
         kept = f"?{left.urlencode()}" if view.pk and left else ""

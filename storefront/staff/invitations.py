@@ -14,6 +14,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
+from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 from django.views.decorators.debug import sensitive_variables
@@ -46,9 +47,9 @@ class InvitationOver(Refusal):
 
 class TooManyInvitations(Refusal):
     status, code, field = 429, "too_many_invitations", "email"
-    message = _lazy("A shop can send at most %(max_per_day)s invitations a day. Please try again tomorrow.") % {
-        "max_per_day": MAX_PER_DAY
-    }
+    message = format_lazy(
+        _lazy("A shop can send at most {most} invitations a day. Please try again tomorrow."), most=MAX_PER_DAY
+    )
 
 
 class AccountExists(Refusal):

@@ -14,7 +14,7 @@ from dns.resolver import NXDOMAIN, NoAnswer, Resolver
 QUESTION_SECONDS, TOTAL_SECONDS = 3, 8
 # Domains above the address's own at which a DMARC record is looked for.
 MAX_PARENTS = 4
-COULD_NOT_LOOK = _lazy("could not be looked up: DNS does not answer here. Try again later.")
+COULD_NOT_LOOK = _lazy("%(record)s of %(domain)s could not be looked up: DNS does not answer here. Try again later.")
 
 
 class State(StrEnum):
@@ -40,7 +40,7 @@ def check_records(domain: str) -> list[Finding]:
         try:
             state, text = check(domain, look)
         except DNSException:
-            state, text = State.UNKNOWN, f"{record} of {domain} {COULD_NOT_LOOK}"
+            state, text = State.UNKNOWN, str(COULD_NOT_LOOK) % {"record": record, "domain": domain}
         findings.append(Finding(record, state, text))
     return findings
 
@@ -72,7 +72,8 @@ def _spf(domain: str, look: _Looking) -> tuple[State, str]:
     if not found:
         return (
             State.MISSING,
-            f"SPF is missing: add a TXT record “v=spf1 {term or _('(your mail server)')} ~all” at {domain}.",
+            _("SPF is missing: add a TXT record “v=spf1 %(term)s ~all” at %(domain)s.")
+            % {"term": term or _("(your mail server)"), "domain": domain},
         )
     if len(found) > 1:
         return State.MISSING, _("SPF: %(domain)s has %(count)s records, so that none counts. Make them one.") % {

@@ -7,6 +7,7 @@ from urllib.parse import unquote_plus
 from django.db import transaction
 from django.db.models import Value
 from django.db.models.functions import Lower
+from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
@@ -23,7 +24,7 @@ MAX_QUERY_LENGTH = 1000
 
 
 class TooManyViews(Refusal):
-    message = _lazy("A list can have at most %(max_views)s saved views. Delete one first.") % {"max_views": MAX_VIEWS}
+    message = format_lazy(_lazy("A list can have at most {most} saved views. Delete one first."), most=MAX_VIEWS)
 
 
 class NoSuchView(NotFound):

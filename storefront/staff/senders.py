@@ -25,8 +25,8 @@ from storefront.shops import mail
 from storefront.shops.models import Shop
 from storefront.shops.places import page_address
 from storefront.shops.ratelimit import RateLimited, seconds_to_wait
-from storefront.shops.staff_language import speaking_to_address
 from storefront.shops.senders import domain_of, is_of_deployment
+from storefront.shops.staff_language import speaking_to_address
 from storefront.staff.mail_records import Finding, check_records
 
 LIFETIME = timedelta(days=1)

@@ -6,7 +6,6 @@ from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 from unfold.widgets import UnfoldAdminFileFieldWidget
 

@@ -25,7 +25,7 @@ from storefront.website.cards import product_cards
 
 __all__ = ["LooksAdmin", "MailTextAdmin"]
 
-PLACES = (_lazy("First"), _lazy("Second"), _lazy("Third"))
+PLACES = (_lazy("First on the home page"), _lazy("Second on the home page"), _lazy("Third on the home page"))
 PREVIEW_PRODUCTS = 4
 
 
@@ -36,8 +36,8 @@ class ColourInput(forms.TextInput):
 
 def section_field(number: int) -> forms.ChoiceField:
     return forms.ChoiceField(
-        label=_("%(places)s on the home page") % {"places": PLACES[number]},
-        choices=[("", _("Nothing")), *Looks.Section.choices],
+        label=PLACES[number],
+        choices=[("", _lazy("Nothing")), *Looks.Section.choices],
         required=False,
         widget=UnfoldAdminSelectWidget,
     )
