@@ -115,7 +115,7 @@ class AppAdmin(ShopScopedAdmin):
             request,
             secret,
             title=_("Secret of “%(app)s”") % {"app": app},
-            kind="secret",
+            kind=_("secret"),
             use=_("The app uses it to verify install notifications."),
             then=reverse("admin:apps_app_change", args=[app.pk]),
         )

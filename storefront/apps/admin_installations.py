@@ -175,7 +175,7 @@ class InstallationAdmin(ShopScopedAdmin):
             request,
             actions.rotate_secret(shop=request.shop, installation=row, now=request.now),
             title=_("Webhook secret of “%(row)s”") % {"row": row},
-            kind="secret",
+            kind=_("secret"),
             use=_("The app uses it to verify that webhooks and block requests come from this shop."),
             then="../change/",
         )
@@ -197,7 +197,7 @@ def show_token(page: ShopScopedAdmin, request: HttpRequest, installation: Instal
         request,
         token,
         title=_("Token of “%(app)s”") % {"app": installation.app},
-        kind="token",
+        kind=_("token"),
         use=_("The app sends it as X-Shop-Access-Token with each request. Anyone who has it can use its permissions."),
         then=reverse("admin:apps_installation_change", args=[installation.pk]),
     )

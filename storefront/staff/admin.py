@@ -136,7 +136,7 @@ class ShopAdmin(OneRowAdmin):
             request,
             doors.close_doors(shop=shop, now=request.now),
             title=_("The shop is closed"),
-            kind="password",
+            kind=_("password"),
             use=_("Anyone who has it can see the shop before its doors open."),
             then="../change/",
         )
@@ -308,7 +308,7 @@ class ApiTokenAdmin(ShopScopedAdmin):
             request,
             request.new_secret,
             title=_("Token “%(obj)s”") % {"obj": obj.name},
-            kind="token",
+            kind=_("token"),
             use=_("Programs send it as “Authorization: Bearer …”. Anyone who has it can use its permissions."),
             then="../",
         )

@@ -32,6 +32,7 @@ from storefront.pods import registry
 from storefront.shops.models import StaffInvitation, User
 from storefront.shops.ratelimit import RateLimited, count_call, retry_after, seconds_to_wait
 from storefront.shops.request import Request
+from storefront.shops.staff_language import within_sentence
 from storefront.staff import invitations, jobs, signin, staff_sessions
 from storefront.staff.elsewhere import elsewhere
 from storefront.staff.invitations import AccountExists, InvitationOver
@@ -304,7 +305,7 @@ def _proved(request: Any) -> StaffInvitation | None:
 
 
 def _shown(offered: StaffInvitation, state: str) -> dict[str, Any]:
-    return {"offered": offered, "state": state}
+    return {"offered": offered, "role": within_sentence(offered.get_role_display()), "state": state}
 
 
 def _over(request: Any) -> HttpResponse:
