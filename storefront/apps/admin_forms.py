@@ -80,7 +80,7 @@ class AllowedHostForm(ShopScopedForm):
 
 
 def scopes_in_words(scopes: list[str]) -> str:
-    return ", ".join(SCOPES[scope] for scope in scopes if scope in SCOPES) or _("No permissions")
+    return ", ".join(str(SCOPES[scope]) for scope in scopes if scope in SCOPES) or _("No permissions")
 
 
 def count_permissions(scopes: list[str]) -> str:

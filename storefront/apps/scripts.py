@@ -85,7 +85,7 @@ def script_tags_of(shop: Shop) -> QuerySet[ScriptTag]:
 
 def blocked_reason() -> str | None:
     """Why app scripts do not run on this deployment, as a sentence; None if they do."""
-    return None if hosts_are_separate() else NOT_APART
+    return None if hosts_are_separate() else str(NOT_APART)
 
 
 def page_scripts(shop: Shop) -> PageScripts:

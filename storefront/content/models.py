@@ -204,7 +204,7 @@ class MailText(models.Model):
         constraints = [models.UniqueConstraint(fields=["shop", "kind"], name="mail_text_once")]
 
     def __str__(self) -> str:
-        return KINDS[self.kind].title if self.kind in KINDS else self.kind
+        return str(KINDS[self.kind].title) if self.kind in KINDS else self.kind
 
     @property
     def is_changed(self) -> bool:

@@ -32,7 +32,8 @@ class Refusal(Exception):
     ) -> None:
         self.text = str(message or self.message)
         self.problems = None if problems is None else list(problems)
-        self.errors = errors if self.problems is None else _messages(self.problems)
+        given = errors if self.problems is None else _messages(self.problems)
+        self.errors = given and {field: [str(text) for text in texts] for field, texts in given.items()}
         self.extra = extra
         super().__init__(self.text)
 

@@ -276,7 +276,7 @@ class ApiTokenAdmin(ShopScopedAdmin):
     last_used = moment("last_used_at")
     token = column(_lazy("token"), lambda row: f"api_…{row.ending}")
     allowed = column(
-        _lazy("permissions"), lambda row: ", ".join(SCOPES[scope] for scope in row.scopes if scope in SCOPES)
+        _lazy("permissions"), lambda row: ", ".join(str(SCOPES[scope]) for scope in row.scopes if scope in SCOPES)
     )
 
     state = column(

@@ -267,7 +267,7 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, WithQuickRows):
             request, lambda: super(ShopScopedAdmin, self).changeform_view(request, object_id, *args, **kwargs)
         )
         if problems:
-            messages.error(request, " ".join(problems))
+            messages.error(request, " ".join(map(str, problems)))
             response.status_code = 422
         return response
 

@@ -24,7 +24,7 @@ class ActionFilter(admin.SimpleListFilter):
     title, parameter_name = "action", "action"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return sorted(ACTIONS.items(), key=lambda word: word[1])
+        return sorted(ACTIONS.items(), key=lambda word: str(word[1]))
 
     def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
         return queryset.filter(action=self.value()) if self.value() in ACTIONS else queryset
