@@ -1,17 +1,18 @@
 """All actions of the audit log, each with its text for people."""
 
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _lazy
 
 
-def _changes(type: str, name: str) -> dict[str, str]:
+def _changes(type: str, name: StrOrPromise) -> dict[str, StrOrPromise]:
     return {
-        f"{type}.created": f"{name} created",
-        f"{type}.updated": f"{name} changed",
-        f"{type}.deleted": f"{name} deleted",
+        f"{type}.created": format_lazy(_lazy("{thing} created"), thing=name),
+        f"{type}.updated": format_lazy(_lazy("{thing} changed"), thing=name),
+        f"{type}.deleted": format_lazy(_lazy("{thing} deleted"), thing=name),
     }
 
 
-ACTIONS: dict[str, str] = {
+ACTIONS: dict[str, StrOrPromise] = {
     "shop.created": _lazy("Shop created"),
     "shop.updated": _lazy("Shop settings changed"),
     "shop.opened": _lazy("Shop's doors opened"),

@@ -147,7 +147,7 @@ def revoke_api_token(*, shop: Shop, token: ApiToken, now: datetime) -> None:
 
 class LastOwner(Refusal):
     code, message = (
-        _lazy("last_owner"),
+        "last_owner",
         _lazy("A shop must have at least one owner. Make somebody else an owner first."),
     )
 
