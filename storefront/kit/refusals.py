@@ -30,7 +30,7 @@ class Refusal(Exception):
         problems: Iterable[Problem] | None = None,
         **extra: Any,
     ) -> None:
-        self.text = message or self.message
+        self.text = str(message or self.message)
         self.problems = None if problems is None else list(problems)
         self.errors = errors if self.problems is None else _messages(self.problems)
         self.extra = extra
