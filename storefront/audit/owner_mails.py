@@ -14,6 +14,7 @@ from storefront.kit.queues import MAILS
 from storefront.shops import mail
 from storefront.shops.audit_models import AuditEntry
 from storefront.shops.models import Shop, StaffMember
+from storefront.shops.staff_language import speaking_to_address
 
 
 @dataclass(frozen=True)
@@ -100,8 +101,9 @@ def send_notice(
     shop = Shop.objects.filter(pk=shop_id).first()
     if shop is not None and action in NOTICES:
         notice, context = NOTICES[action], {"shop": shop, "about": about, "who": who, "place": place, "at": at}
-        text = render_to_string("shops/mail/owner_notice.txt", {**context, "notice": notice})
-        subject = f"{notice.subject}: {shop.name}"
-        written = mail.message(shop=shop, to=email, subject=subject, text=text, is_to_staff=True)
+        with speaking_to_address(email, shop):
+            text = render_to_string("shops/mail/owner_notice.txt", {**context, "notice": notice})
+            subject = f"{notice.subject}: {shop.name}"
+            written = mail.message(shop=shop, to=email, subject=subject, text=text, is_to_staff=True)
         given = (shop_id, email, action, about, who, place, at)
         mail.send(written, *given, what="owner_notice", task=send_notice, tries=tries)

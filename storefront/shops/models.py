@@ -1,13 +1,10 @@
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from django.contrib.auth.hashers import check_password
-from django.contrib.auth.models import AbstractUser
 from django.core.validators import MaxValueValidator
 from django.db import models
 from django.db.models.functions import Lower
 
-from storefront.pods import registry
 from storefront.shops import languages
 from storefront.shops.audit_models import AuditEntry as AuditEntry
 from storefront.shops.staff_models import Authenticator as Authenticator
@@ -17,19 +14,7 @@ from storefront.shops.staff_models import RecoveryCode as RecoveryCode
 from storefront.shops.staff_models import SavedView as SavedView
 from storefront.shops.staff_models import ShopDomain as ShopDomain
 from storefront.shops.staff_models import StaffSession as StaffSession
-
-
-class User(AbstractUser):
-    """A person who signs in to the admin. Shoppers are customers, not users."""
-
-    email = models.EmailField("email address", unique=True)
-
-    def check_password(self, raw_password: str | None) -> bool:
-        """Compares with the password, which is stored with the current hasher if that is another one, where accounts
-        are written."""
-        if registry.is_written_here():
-            return super().check_password(raw_password)
-        return check_password(raw_password, self.password)
+from storefront.shops.user_models import User as User
 
 
 class Shop(models.Model):

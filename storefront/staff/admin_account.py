@@ -8,13 +8,17 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils import translation
+from django.utils.translation import gettext
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 from unfold.widgets import UnfoldAdminPasswordWidget
 
 from storefront.kit.refusals import NotFound
+from storefront.shops.staff_language import language_of_admin
 from storefront.shops.throttle import TooManyTries
 from storefront.staff import second_factor, signin, staff_jobs, staff_sessions
+from storefront.staff.admin_language import LanguageForm
 from storefront.staff.admin_signin import SECURITY, SignInPages, next_url
 from storefront.staff.confirmation import ask_to_repeat
 from storefront.staff.elsewhere import elsewhere
@@ -46,6 +50,7 @@ class AccountPages(SignInPages):
             ("security/remove/", require_POST(self.security_remove), "security_remove"),
             ("security/codes/", require_POST(self.security_codes), "security_codes"),
             ("security/sessions/", require_POST(self.security_end), "security_end"),
+            ("security/language/", require_POST(self.security_language), "security_language"),
         ]
         return [path(route, self.admin_view(page), name=name) for route, page, name in pages]
 
@@ -56,6 +61,7 @@ class AccountPages(SignInPages):
             "must_have_one": second_factor.must_have_one(request.user),
             "sessions": list(staff_sessions.sessions_of(request.user, now=request.now)),
             "here": staff_session_of(request),
+            "language": LanguageForm(initial={"language": request.user.language}),
         }
         return self.account_page(request, "shops/admin/security.html", context)
 
@@ -113,6 +119,19 @@ class AccountPages(SignInPages):
             staff_sessions.end_sessions(request.user)
         else:
             raise Http404
+        return HttpResponseRedirect(reverse("admin:security"))
+
+    def security_language(self, request: Any) -> HttpResponse:
+        """Choose the language of the admin and of mails to this person."""
+        if answer := elsewhere(request, SECURITY):
+            return answer
+        form = LanguageForm(request.POST)
+        if not form.is_valid():
+            raise Http404
+        request.user.language = form.cleaned_data["language"]
+        request.user.save(update_fields=["language"])
+        with translation.override(language_of_admin(request)):
+            messages.success(request, gettext("Language saved."))
         return HttpResponseRedirect(reverse("admin:security"))
 
     def confirm(self, request: Any) -> HttpResponse:

@@ -53,7 +53,10 @@ OPEN_TO_ALL = {"logout", "password_change", "password_change_done", "i18n_javasc
 # Setting up a second factor can require a confirmation first.
 OPEN_BEFORE_ENROLLING = {"logout", "confirm"}
 # Pages about the user. They open also without a shop, and use the shop's time zone if there is one.
-OF_THE_PERSON = {"confirm", "security", "security_add", "security_remove", "security_codes", "security_end"}
+OF_THE_PERSON = {
+    *("confirm", "security", "security_language"),
+    *("security_add", "security_remove", "security_codes", "security_end"),
+}
 
 
 # What a POST to the site's own pages can move. The pages for those who are not signed in ask for a proof themselves.
@@ -61,7 +64,7 @@ MOVES = dict.fromkeys(
     [
         *("index", "settings", "jsi18n", "search", "choose_shop", "switch_shop", "autocomplete", "app_list"),
         *("login", "logout"),
-        *("second_step", "confirm", "security", "invitation_sign_out", "invitation_link"),
+        *("second_step", "confirm", "security", "security_language", "invitation_sign_out", "invitation_link"),
         "new_account_link",
         *("password_change_done", "password_reset_done", "password_reset_link"),
     ],

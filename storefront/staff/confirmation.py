@@ -24,7 +24,7 @@ FORMS = ("_add", "_change")
 # Forms with the person's own secrets, which no page of a row shows again.
 NEVER_HELD = {"password_change", "security_add"}
 # URLs that only accept POST. After a confirmation for one of them, the security page is shown.
-_POSTS_ONLY = {"security_remove", "security_codes", "security_end"}
+_POSTS_ONLY = {"security_remove", "security_codes", "security_end", "security_language"}
 ASK_AGAIN = "Thank you for confirming. Please repeat the action: it was not carried out."
 
 

@@ -59,9 +59,10 @@ def send_link(shop_id: int, email: str, tries: int = 0) -> None:
     if shop is None:
         return
     link = new_link(shop=shop, email=email, now=clock.now())
-    text = render_to_string("shops/mail/prove_sender.txt", {"shop": shop, "email": email, "link": link})
-    subject = f"Is this the email address of {shop.name}?"
-    written = mail.message(shop=shop, to=email, subject=subject, text=text, is_to_staff=True)
+    with speaking_to_address(email, shop):
+        text = render_to_string("shops/mail/prove_sender.txt", {"shop": shop, "email": email, "link": link})
+        subject = _("Is this the email address of %(shop)s?") % {"shop": shop.name}
+        written = mail.message(shop=shop, to=email, subject=subject, text=text, is_to_staff=True)
     mail.send(written, shop_id, email, what="sender_link", task=send_link, tries=tries)
 
 

@@ -39,13 +39,10 @@ def pause_mail(registration: Registration) -> EmailMessage:
     shop, app = registration.shop, " ".join(str(registration.installation).split())
     url = page_address("admin:webhooks_registration_change", registration.pk, shop=shop)
     context = {"registration": registration, "shop": shop, "app": app, "url": url}
-    return mail.message(
-        shop=shop,
-        to=str(shop.email),
-        subject=f"The webhook of {app} for {registration.topic} is paused",
-        text=render_to_string("webhooks/paused.txt", context),
-        is_to_staff=True,
-    )
+    with speaking_to_address(str(shop.email), shop):
+        subject = _("The webhook of %(app)s for %(topic)s is paused") % {"app": app, "topic": registration.topic}
+        text = render_to_string("webhooks/paused.txt", context)
+        return mail.message(shop=shop, to=str(shop.email), subject=subject, text=text, is_to_staff=True)
 
 
 def delete_old_deliveries(*, now: datetime, limit: int) -> int:
