@@ -14,6 +14,7 @@ from django.contrib import admin, messages
 from django.http import HttpResponse, HttpResponseNotAllowed
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext_lazy
 from unfold.decorators import action, display
 from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
@@ -173,17 +174,20 @@ def column(
     return shown
 
 
-def badge(field: str, colours: Mapping[str, str], title: str = "status", *, by: str | None = None) -> Callable:
+def badge(field: str, colours: Mapping[str, str], title: str | None = None, *, by: str | None = None) -> Callable:
     """A column with the text of a column of choices, coloured by its value."""
     return column(
-        title, lambda row: (getattr(row, field), getattr(row, f"get_{field}_display")()), by=by, label=colours
+        title or gettext_lazy("status"),
+        lambda row: (getattr(row, field), getattr(row, f"get_{field}_display")()),
+        by=by,
+        label=colours,
     )
 
 
 def money(field: str, title: str | None = None) -> Callable:
     """A column that shows an amount with its currency."""
     return column(
-        title or field.replace("_", " "),
+        title or gettext_lazy(field.replace("_", " ")),
         lambda row: format_money(getattr(row, field), getattr(row, "currency", None) or row.shop.currency),
         by=field,
     )
@@ -192,7 +196,7 @@ def money(field: str, title: str | None = None) -> Callable:
 def moment(field: str, title: str | None = None, *, by: str | None = None) -> Callable:
     """A column that shows a time in the shop's time zone, sorted by itself or by the column `by`."""
     return column(
-        title or field.removesuffix("_at").replace("_", " "),
+        title or gettext_lazy(field.removesuffix("_at").replace("_", " ")),
         lambda row: format_time(getattr(row, field), row.shop.timezone) or "–",
         by=by or field,
     )
@@ -232,7 +236,7 @@ def names(text: str) -> list[Any]:
 def layout(*groups: str) -> list[tuple[str | None, dict[str, Any]]]:
     """The groups of a form's fields: `Price: price sale_price`, or the fields of a group without a title."""
     parts = [group.rpartition(": ") for group in groups]
-    return [(title or None, {"fields": names(fields)}) for title, _, fields in parts]
+    return [(gettext_lazy(title) if title else None, {"fields": names(fields)}) for title, _, fields in parts]
 
 
 def choice_filter(
