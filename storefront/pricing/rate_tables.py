@@ -14,7 +14,6 @@ from decimal import Decimal, InvalidOperation
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.kit import money
@@ -24,7 +23,7 @@ from storefront.pricing.models import ShippingRate, ShippingRateStep
 from storefront.pricing.shipping import Step
 from storefront.shops.models import Shop
 
-COLUMNS = ("zone", "method", "by", _lazy("up to"), "price")
+COLUMNS = ("zone", "method", "by", "up to", "price")
 FRACTION_DIGITS = {"weight": 3, "subtotal": 2, "count": 0}
 
 Basis = ShippingRate.Basis
