@@ -154,7 +154,7 @@ def set_status(*, shop: Shop, products: QuerySet[Product], status: str, now: dat
     found = list(affected.select_for_update(no_key=True).order_by("pk").values_list("pk", "name", "status"))
     for start in range(0, len(found), events.BATCH_ROWS):
         changing = found[start : start + events.BATCH_ROWS]
-        batch = [pk for pk, _, _ in changing]
+        batch = [pk for pk, _unused, _unused in changing]
         existing.filter(pk__in=batch).update(status=status, published_on=published_on, updated_at=now)
         events.emit_updated(shop, batch, now)
         auditing.record_statuses(shop, changing, status, now)

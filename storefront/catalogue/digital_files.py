@@ -45,7 +45,7 @@ def files_of(shop: Shop, sold: Iterable[Sold]) -> dict[Sold, list[DigitalFile]]:
     """The files, in their order, of each product or variant that has some. One of the whole product belongs to each of
     its variants."""
     wanted = set(sold)
-    rows = DigitalFile.objects.filter(shop=shop, product_id__in={product_id for product_id, _ in wanted})
+    rows = DigitalFile.objects.filter(shop=shop, product_id__in={product_id for product_id, _unused in wanted})
     by_product: dict[int, list[DigitalFile]] = {}
     for row in rows.select_related("product"):
         by_product.setdefault(row.product_id, []).append(row)

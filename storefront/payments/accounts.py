@@ -76,7 +76,7 @@ def save_settings(*, shop: Shop, provider: Provider, given: Mapping[str, Any], n
         if before:
             # The new keys may belong to another account.
             columns["account_reference"] = ""
-    account, _ = ProviderAccount.objects.update_or_create(shop=shop, provider=provider.name, defaults=columns)
+    account, _unused = ProviderAccount.objects.update_or_create(shop=shop, provider=provider.name, defaults=columns)
     if changed:
         # The names of what changed: values may be secret.
         audit.record(shop=shop, action="provider_account.updated", object=account, after={"changed": changed}, now=now)

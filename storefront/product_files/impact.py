@@ -83,7 +83,7 @@ class Impact:
 
     @property
     def largest(self) -> list[dict[str, Any]]:
-        return [change for *_, change in sorted(self._heap, reverse=True, key=lambda entry: entry[:2])]
+        return [change for *_unused, change in sorted(self._heap, reverse=True, key=lambda entry: entry[:2])]
 
     def as_dict(self) -> dict[str, Any]:
         return {"created": self.created, "updated": self.updated, **self.counts, "largest": self.largest}
