@@ -3,6 +3,8 @@
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.apps.models import AllowedScriptHost, BlockedScript
@@ -17,7 +19,9 @@ MAX_HOSTS = 30
 
 class TooManyScriptHosts(Refusal):
     code, field = "too_many_script_hosts", "host"
-    message = f"A shop can allow {MAX_HOSTS} hosts. Remove one that you no longer need first."
+    message = format_lazy(
+        _lazy("A shop can allow {most} hosts. Remove one that you no longer need first."), most=MAX_HOSTS
+    )
 
 
 def checked_host(text: str) -> str:
@@ -38,7 +42,7 @@ def checked_host(text: str) -> str:
     return host
 
 
-_EXPECTED = "Expected the name of a public host, such as scripts.example.com."
+_EXPECTED = _lazy("Expected the name of a public host, such as scripts.example.com.")
 
 
 @transaction.atomic

@@ -165,7 +165,7 @@ def is_recorded(object: Object) -> bool:
 def type_of(row: models.Model | type[models.Model]) -> str:
     """The log's object type of such rows: `product`, `tax_rate`, `token`."""
     name = str(row._meta.model_name)
-    return TYPES.get(name) or "_".join(str(row._meta.verbose_name).lower().split())
+    return TYPES.get(name) or "_".join(row._meta.verbose_name_raw.lower().split())
 
 
 def object_of(row: models.Model) -> Object:

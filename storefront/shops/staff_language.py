@@ -42,5 +42,10 @@ def language_of_mails(user: User | None, shop: Shop | None) -> str:
     return _known(user.language if user else "") or _known(shop.language if shop else "") or DEFAULT
 
 
+def within_sentence(name: str) -> str:
+    """A name as it is written within a sentence of the active language: German nouns keep their capital letter."""
+    return name if translation.get_language() == "de" else name.lower()
+
+
 def _known(code: str) -> str:
     return code if code in LANGUAGES else ""

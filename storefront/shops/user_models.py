@@ -3,6 +3,7 @@
 from django.contrib.auth.hashers import check_password
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.pods import registry
 
@@ -10,13 +11,13 @@ from storefront.pods import registry
 class User(AbstractUser):
     """A person who signs in to the admin. Shoppers are customers, not users."""
 
-    email = models.EmailField("email address", unique=True)
+    email = models.EmailField(_lazy("email address"), unique=True)
     language = models.CharField(
         max_length=5,
         blank=True,
         default="",
         db_default="",
-        help_text="Language of the admin; none for the browser's.",
+        help_text=_lazy("Language of the admin; none for the browser's."),
     )
 
     def check_password(self, raw_password: str | None) -> bool:

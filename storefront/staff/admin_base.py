@@ -25,6 +25,8 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.dataclasses import UnfoldAction
 from unfold.paginator import InfinitePaginator
 
@@ -39,12 +41,14 @@ from storefront.staff.admin_parts import ON_CHOSEN, ON_LIST, ON_ROW, OWN_PAGE, D
 from storefront.staff.admin_scope import ScopedToShop, bind
 from storefront.staff.form_rows import mend_rows
 
-NO_SUCH_FILTER = "This list cannot be filtered by that, so it shows all rows."
+NO_SUCH_FILTER = _lazy("This list cannot be filtered by that, so it shows all rows.")
 # What Django raises for a filter that a list does not have, or for a value that is none of the filter's.
 NOT_OFFERED = (DisallowedModelAdminLookup, DisallowedModelAdminToField, IncorrectLookupParameters)
 LAST_PAGE = 1_000_000
 FORMS = ("add", "change", "delete")
-CHANGED_MEANWHILE = "Somebody changed the same thing at the same moment. Nothing was saved; please look and try again."
+CHANGED_MEANWHILE = _lazy(
+    "Somebody changed the same thing at the same moment. Nothing was saved; please look and try again."
+)
 
 
 class NoSuchFilter(Refusal):
@@ -311,7 +315,7 @@ class EndlessPaginator(InfinitePaginator):
     def validate_number(self, number: Any) -> int:
         number = super().validate_number(number)
         if number > LAST_PAGE:
-            raise EmptyPage("There are no rows on this page.")
+            raise EmptyPage(_("There are no rows on this page."))
         return number
 
 
@@ -377,7 +381,7 @@ def redirect(request: HttpRequest, url: str) -> HttpResponse:
 def check_own_site(request: HttpRequest) -> None:
     """Raises PermissionDenied for another site's request: exports are expensive and audited."""
     if request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
-        raise PermissionDenied("This can be exported only from the shop's admin.")
+        raise PermissionDenied(_("This can be exported only from the shop's admin."))
 
 
 def is_htmx(request: HttpRequest) -> bool:

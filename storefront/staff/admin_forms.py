@@ -17,6 +17,8 @@ from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.db import connection, models
 from django.db.models import Model
 from django.http import QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from storefront.kit import markup
@@ -24,7 +26,7 @@ from storefront.kit.refusals import InvalidFields
 from storefront.shops.models import Shop
 from storefront.staff import shown_fields
 
-IMPOSSIBLE = "This value is not valid, or does not fit the other values."
+IMPOSSIBLE = _lazy("This value is not valid, or does not fit the other values.")
 
 
 class ShopScopedForm(forms.ModelForm):
@@ -85,7 +87,9 @@ class ShopScopedForm(forms.ModelForm):
                 given = self[name].data
                 chosen = [str(each) for each in (given if isinstance(given, list) else [given]) if each]
                 if len(possible_ids(field.queryset.model, chosen)) < len(chosen):  # type: ignore[union-attr]
-                    raise InvalidFields(errors={name: [f"{field.label or name}: choose one of the options."]})
+                    raise InvalidFields(
+                        errors={name: [_("%(field)s: choose one of the options.") % {"field": field.label or name}]}
+                    )
 
     def _post_clean(self) -> None:
         # Django's own check skips every constraint with a column that is not in the form, such as `shop`. So it is
@@ -115,7 +119,8 @@ class ShopScopedForm(forms.ModelForm):
         if field and isinstance(constraint, models.UniqueConstraint):
             return (
                 field,
-                f"Another {self.instance._meta.verbose_name} of this shop already has this {self[field].label}.",
+                _("Another %(verbose_name)s of this shop already has this %(label)s.")
+                % {"verbose_name": self.instance._meta.verbose_name, "label": self[field].label},
             )
         return field, IMPOSSIBLE if field else error
 

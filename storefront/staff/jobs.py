@@ -18,7 +18,7 @@ from storefront.pods import registry
 from storefront.shops import mail, queries
 from storefront.shops.models import Shop, StaffInvitation
 from storefront.shops.places import page_address
-from storefront.shops.staff_language import speaking_to, speaking_to_address
+from storefront.shops.staff_language import speaking_to, speaking_to_address, within_sentence
 from storefront.staff.invitations import accounts_with, new_link
 
 
@@ -34,7 +34,10 @@ def send_invitation(shop_id: int, invitation_id: int, tries: int = 0) -> None:
     if link is None:
         return
     with speaking_to_address(invitation.email, shop):
-        text = render_to_string("shops/mail/invitation.txt", {"shop": shop, "invitation": invitation, "link": link})
+        text = render_to_string(
+            "shops/mail/invitation.txt",
+            {"shop": shop, "role": within_sentence(invitation.get_role_display()), "link": link},
+        )
         subject = _("You are invited to join the staff of %(shop)s") % {"shop": shop.name}
         written = mail.message(shop=shop, to=invitation.email, subject=subject, text=text, is_to_staff=True)
     mail.send(written, shop_id, invitation_id, what="staff_invitation", task=send_invitation, tries=tries)

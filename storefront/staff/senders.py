@@ -12,6 +12,8 @@ from django.core.signing import BadSignature, Signer
 from django.db import transaction
 from django.template.loader import render_to_string
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from django.views.decorators.debug import sensitive_variables
 from django_tasks import task
 
@@ -24,16 +26,17 @@ from storefront.shops.models import Shop
 from storefront.shops.places import page_address
 from storefront.shops.ratelimit import RateLimited, seconds_to_wait
 from storefront.shops.senders import domain_of, is_of_deployment
+from storefront.shops.staff_language import speaking_to_address
 from storefront.staff.mail_records import Finding, check_records
 
 LIFETIME = timedelta(days=1)
-OPERATORS = "This address is on a domain of this deployment. Its operator allows it: storefront senders allow"
-NO_ADDRESS = "The shop has no email address. Enter one first."
+OPERATORS = _lazy("This address is on a domain of this deployment. Its operator allows it: storefront senders allow")
+NO_ADDRESS = _lazy("The shop has no email address. Enter one first.")
 
 
 class LinkOver(Refusal):
     status, code = 403, "sender_link_over"
-    message = "This link has expired, or is for another shop or another email address than the shop has now."
+    message = _lazy("This link has expired, or is for another shop or another email address than the shop has now.")
 
 
 def ask_for_proof(*, shop: Shop, now: datetime) -> None:

@@ -1,7 +1,8 @@
 """Security notifications to staff, by mail. They contain no secrets, and no links that change anything."""
 
 from django.template.loader import render_to_string
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from django_tasks import task
 
 from storefront import audit
@@ -11,12 +12,12 @@ from storefront.shops.models import Shop, StaffMember, User
 from storefront.shops.staff_language import speaking_to, speaking_to_address
 
 SUBJECTS = {
-    "new_token": _("New API token for %(shop)s"),
-    "new_owner": _("New owner of %(shop)s"),
-    "new_app": _("App installed in %(shop)s"),
-    "new_sign_in": _("New sign-in to your Storefront account"),
-    "password_changed": _("The password of your Storefront account was changed"),
-    "factors_changed": _("Second factors of your Storefront account changed"),
+    "new_token": _lazy("New API token for %(shop)s"),
+    "new_owner": _lazy("New owner of %(shop)s"),
+    "new_app": _lazy("App installed in %(shop)s"),
+    "new_sign_in": _lazy("New sign-in to your Storefront account"),
+    "password_changed": _lazy("The password of your Storefront account was changed"),
+    "factors_changed": _lazy("Second factors of your Storefront account changed"),
 }
 
 
@@ -25,9 +26,11 @@ def notify_owners(shop: Shop, kind: str, about: str) -> None:
     the transaction of the change."""
     owners = StaffMember.objects.filter(shop=shop, role=StaffMember.Role.OWNER, user__is_active=True)
     by = audit.current_actor().name
-    about += f" (by {by}, from {audit.current_place() or 'this server'})" if by else ""
     for email in owners.order_by("pk").values_list("user__email", flat=True):
-        send_to_owner.enqueue(shop.pk, email, kind, about)
+        with speaking_to_address(email, shop):
+            place = audit.current_place() or _("this server")
+            told = _("%(about)s (by %(by)s, from %(place)s)") % {"about": about, "by": by, "place": place}
+        send_to_owner.enqueue(shop.pk, email, kind, told if by else about)
 
 
 @task(queue_name=MAILS)

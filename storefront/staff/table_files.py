@@ -6,6 +6,7 @@ from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.widgets import UnfoldAdminFileFieldWidget
 
 from storefront.kit.files.tables import UnusableTable
@@ -13,7 +14,7 @@ from storefront.staff.admin_base import ShopScopedAdmin
 
 
 class ImportForm(forms.Form):
-    file = forms.FileField(label="CSV file", widget=UnfoldAdminFileFieldWidget)
+    file = forms.FileField(label=_lazy("CSV file"), widget=UnfoldAdminFileFieldWidget)
 
 
 def import_page(

@@ -7,12 +7,14 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import connection
 from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
 from django_tasks import task
 
 from storefront.kit.queues import MAILS
 from storefront.kit.time_partitions import ByTime, Partition
 from storefront.shops import mail
 from storefront.shops.places import page_address
+from storefront.shops.staff_language import speaking_to_address
 from storefront.webhooks.models import Attempt, Delivery, Event, Registration
 
 log = structlog.get_logger(__name__)
