@@ -47,7 +47,7 @@ class CartAdmin(ReadOnlyAdmin):
 
     begun = moment("created_at", _lazy("begun"))
     changed = moment("updated_at", _lazy("last change"))
-    expires = moment("expires_at")
+    expires = moment("expires_at", _lazy("expires"))
     cart = column(_lazy("cart"), lambda row: str(row.public_id)[:8])
     pieces = column(_lazy("items"), lambda row: row.pieces or 0, by="pieces")
 

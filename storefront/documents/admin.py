@@ -59,8 +59,8 @@ class DocumentAdmin(ReadOnlyAdmin):
     ordering = ["-issued_at", "-id"]
     fields = readonly_fields = ["number", "what", "order", "credited", "buyer", "sum", "issued"]
 
-    sum = money("amount")
-    issued = moment("issued_at")
+    sum = money("amount", _lazy("amount"))
+    issued = moment("issued_at", _lazy("issued"))
     what = column(_lazy("document"), lambda row: row.get_kind_display(), by="kind")
     credited = column(_lazy("credits"), lambda row: str(row.invoice or "–"))
     buyer = column(_lazy("customer"), lambda row: ", ".join(row.record["buyer"][:1]))

@@ -77,7 +77,7 @@ class OrderLists(WithSavedViews):
     date_hierarchy = None
     ordering = ["-placed_at", "-id"]
 
-    placed = moment("placed_at")
+    placed = moment("placed_at", _lazy("placed"))
     sum = money("total", _lazy("total"))
 
     def tabs_of_list(self, request: Any, query: str) -> list[dict[str, Any]]:

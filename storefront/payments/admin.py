@@ -34,7 +34,7 @@ class RefundInline(ReadOnlyInline):
     model = Refund
     fields = readonly_fields = ["amount_shown", "pieces", "state", "reason", "restocked", "reference", "made"]
 
-    amount_shown = money("amount")
+    amount_shown = money("amount", _lazy("amount"))
     made = moment("created_at", _lazy("made"))
     pieces = column(_lazy("items"), lambda row: pieces_of(row) or "–")
     state = column(_lazy("status"), refund_state)
@@ -65,7 +65,7 @@ class PaymentAdmin(ReadOnlyAdmin):
     )
     inlines = [RefundInline, EntryInline]
 
-    amount_shown = money("amount")
+    amount_shown = money("amount", _lazy("amount"))
     refunded_shown = money("refunded", _lazy("refunded"))
     made = moment("created_at", _lazy("made"))
     changed = moment("updated_at", _lazy("last change"))

@@ -123,13 +123,13 @@ class GiftCardAdmin(ShopScopedAdmin):
     new_fields = ["value", "email", "message", "send_on"]
     fields = names("card state value_shown balance_shown email message sold_with made due sent expires disabled")
 
-    value_shown = money("value")
-    balance_shown = money("balance")
+    value_shown = money("value", _lazy("value"))
+    balance_shown = money("balance", _lazy("balance"))
     made = moment("created_at", _lazy("issued"))
     due = moment("send_at", _lazy("will be sent"))
     sent = moment("sent_at", _lazy("last sent"))
-    expires = moment("expires_at")
-    disabled = moment("disabled_at")
+    expires = moment("expires_at", _lazy("expires"))
+    disabled = moment("disabled_at", _lazy("disabled"))
 
     def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
         return [EntryInline] if obj else []

@@ -230,4 +230,4 @@ class PickupPlaceAdmin(ShopScopedAdmin):
         "Address: line1 line2 postal_code city region country",
     )
 
-    price_shown = money("price")
+    price_shown = money("price", _lazy("price"))

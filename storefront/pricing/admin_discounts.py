@@ -243,8 +243,8 @@ class DiscountAdmin(ShopScopedAdmin):
         for field in ("value", "buy_qty", "get_qty")
     }
 
-    starts = moment("starts_at")
-    ends = moment("ends_at")
+    starts = moment("starts_at", _lazy("starts"))
+    ends = moment("ends_at", _lazy("ends"))
 
     def get_fieldsets(self, request: Any, obj: Any = None) -> Any:
         """Hides the entry of a code from users who may only view."""

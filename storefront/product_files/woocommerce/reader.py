@@ -195,8 +195,9 @@ class _Reader:
         if self.prices.columns:
             fields[STATED] = self.prices.read(row, parsed)
         if kind in ("grouped", "external"):
-            text = _("%(kind)s products are not supported; imported as a draft")
-            self._draft(parsed, row, "type", text % {"kind": kind})
+            self._draft(
+                parsed, row, "type", _("%(kind)s products are not supported; imported as a draft") % {"kind": kind}
+            )
         elif "regular price" not in self.columns:
             parsed.refusal_if_new = _("a new product needs a price column")
         elif not (row["regular price"] or row["sale price"]):
