@@ -64,8 +64,8 @@ class InstallationAdmin(ShopScopedAdmin):
         "Calls to the app: last_calls",
     )
 
-    installed = moment("installed_at")
-    uninstalled = moment("uninstalled_at")
+    installed = moment("installed_at", _lazy("installed"))
+    uninstalled = moment("uninstalled_at", _lazy("uninstalled"))
 
     def changelist_view(self, request: Any, extra_context: dict[str, Any] | None = None) -> Any:
         available = queries.available_apps(request.shop)[:MAX_OFFERED]

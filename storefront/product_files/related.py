@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from storefront.catalogue import tree
 from storefront.catalogue.models import Product, RelatedProduct, Variant
@@ -170,10 +171,11 @@ def _wanted(
 def _problem(reference: _Reference, found: set[int]) -> str:
     name = quoted(f"id:{reference.value}" if reference.column == "external_id" else reference.value)
     if not found:
-        return f"{name} is not a product in the file or the shop; ignored"
+        return _("%(name)s is not a product in the file or the shop; ignored") % {"name": name}
     if len(found) > 1:
-        return f"{name} is the {_WORDS.get(reference.column, 'key')} of {len(found)} products; ignored"
-    return f"{name} is the product itself; ignored" if reference.product in found else ""
+        text = _("%(name)s is the %(key)s of %(count)s products; ignored")
+        return text % {"name": name, "key": _WORDS.get(reference.column, _("key")), "count": len(found)}
+    return _("%(name)s is the product itself; ignored") % {"name": name} if reference.product in found else ""
 
 
 _WORDS = {"sku": "SKU", "external_id": "ID"}

@@ -4,6 +4,8 @@ from datetime import datetime
 
 import structlog
 from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from django_tasks import task
 
 from storefront import audit
@@ -18,8 +20,8 @@ from storefront.shops.task_quota import check_tasks
 
 log = structlog.get_logger(__name__)
 
-STOPPED = "Undoing it was stopped, because {}. What is undone stays undone. Undo it again to continue."
-BROKE = "of an internal error"
+STOPPED = _lazy("Undoing it was stopped, because %(reason)s. What is undone stays undone. Undo it again to continue.")
+BROKE = _lazy("of an internal error")
 State = ProductImport.State
 
 
@@ -28,7 +30,7 @@ def refusal_to_start(row: ProductImport, now: datetime) -> str:
     again."""
     is_alive = row.heartbeat_at and row.heartbeat_at > now - SILENCE
     if row.state == State.UNDOING and is_alive:
-        return "This import is being undone."
+        return _("This import is being undone.")
     return refusal_to_undo(row, now)
 
 
@@ -66,7 +68,7 @@ def undo_stopped(
     shop_id: int, import_id: int, user_id: int | None = None, asked_from: str = "", *, reason: str
 ) -> None:
     """Note that undoing was stopped, so that it can be started again. `reason` is the end of a sentence."""
-    _stop(ProductImport.objects.get(shop=shop_id, pk=import_id), STOPPED.format(reason))
+    _stop(ProductImport.objects.get(shop=shop_id, pk=import_id), STOPPED % {"reason": reason})
 
 
 def _stop(row: ProductImport, reason: str) -> None:

@@ -270,10 +270,10 @@ class ApiTokenAdmin(ShopScopedAdmin):
     fields = names("name token allowed state requests_per_minute created expires revoked last_used")
     editable = ("name", "requests_per_minute")
 
-    created = moment("created_at")
-    expires = moment("expires_at")
-    revoked = moment("revoked_at")
-    last_used = moment("last_used_at")
+    created = moment("created_at", _lazy("created"))
+    expires = moment("expires_at", _lazy("expires"))
+    revoked = moment("revoked_at", _lazy("revoked"))
+    last_used = moment("last_used_at", _lazy("last used"))
     token = column(_lazy("token"), lambda row: f"api_…{row.ending}")
     allowed = column(
         _lazy("permissions"), lambda row: ", ".join(str(SCOPES[scope]) for scope in row.scopes if scope in SCOPES)

@@ -7,9 +7,14 @@ looked up in the catalogue when they are shown. Migrations know only what the mo
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from django.contrib import admin
+from django.contrib.admin.utils import flatten, flatten_fieldsets
 from django.db.models import Model
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
+
+# The classes that all pages are made of.
+_BASES = ("storefront.staff.admin_base", "unfold.admin", "django.contrib.admin.options")
 
 
 def translate_names(models: Iterable[type[Model]]) -> None:
@@ -35,11 +40,30 @@ def looked_up(text: Any) -> Any:
     return gettext_lazy(text) if text and not isinstance(text, Promise) else text
 
 
-def names_of(models: Iterable[type[Model]]) -> Iterator[str]:
-    """All texts of these models that are looked up."""
-    for model in filter(is_ours, models):
-        options: Any = model._meta
-        yield from (str(options.verbose_name), str(options.verbose_name_plural))
-        for field in (*options.local_fields, *options.local_many_to_many):
+def texts_of_admin() -> set[str]:
+    """All texts that are looked up for the admin's pages: of the models and fields shown there, and of groups of
+    fields."""
+    admin.autodiscover()
+    found: set[str] = set()
+    for model, page in admin.site._registry.items():
+        for each in (page, *(inline(model, admin.site) for inline in page.inlines)):
+            found.update(_texts_of_page(each))
+    return found
+
+
+def _texts_of_page(page: Any) -> Iterator[str]:
+    options, fieldsets = page.model._meta, page.fieldsets or ()
+    yield from (str(title) for title, _options in fieldsets if title)
+    if not is_ours(page.model):
+        return
+    yield from (str(options.verbose_name), str(options.verbose_name_plural))
+    shown = flatten([*(page.list_display if hasattr(page, "list_display") else ()), *(page.fields or ())])
+    shown += [*flatten_fieldsets(fieldsets), *page.readonly_fields, *(page.form.base_fields or ())]
+    shown += getattr(page, "new_fields", None) or []
+    # A page that chooses its fields for each row can show all of them.
+    shows_all = any("get_fields" in vars(owner) for owner in type(page).__mro__ if owner.__module__ not in _BASES)
+    filters = [each[0] if isinstance(each, tuple) else each for each in getattr(page, "list_filter", ())]
+    for field in (*options.local_fields, *options.local_many_to_many):
+        if (field.editable and shows_all) or field.name in (*shown, *filters):
             yield from filter(None, (str(field.verbose_name), str(field.help_text)))
-            yield from (str(label) for _, label in field.flatchoices if label)
+            yield from (str(label) for value, label in field.flatchoices if label and label != value)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.catalogue.models import Product
 from storefront.shops.languages import CHOICES, OTHER
@@ -16,11 +18,11 @@ _BAR = re.compile(r"(?<!\\)\|")
 
 LANGUAGES = [(code, name) for code, name in CHOICES if code != OTHER]
 TRANSLATED = [
-    ("name", "Name"),
-    ("short_description", "Short description"),
-    ("description", "Description"),
-    ("meta_title", "Title for search engines"),
-    ("meta_description", "Description for search engines"),
+    ("name", _lazy("Name")),
+    ("short_description", _lazy("Short description")),
+    ("description", _lazy("Description")),
+    ("meta_title", _lazy("Title for search engines")),
+    ("meta_description", _lazy("Description for search engines")),
 ]
 
 
@@ -90,7 +92,7 @@ class RowsWidget(forms.Widget):
 class RowsField(forms.Field):
     """Rows as a list of texts by column. Rows that are empty are left out; None if the form did not have the field."""
 
-    def __init__(self, columns: list[Column], *, add: str = "Add a row", **given: Any) -> None:
+    def __init__(self, columns: list[Column], *, add: str = _lazy("Add a row"), **given: Any) -> None:
         super().__init__(widget=RowsWidget(columns, add), required=False, **given)
         self.visible = [column.name for column in columns if not column.is_hidden]
 
@@ -140,11 +142,11 @@ class TranslationsField(RowsField):
 
     def __init__(self, **given: Any) -> None:
         columns = [
-            Column("language", "Language", choices=[("", "Choose…"), *LANGUAGES]),
-            Column("field", "Text", choices=TRANSLATED),
-            Column("text", "Translation", is_long=True),
+            Column("language", _lazy("Language"), choices=[("", _lazy("Choose…")), *LANGUAGES]),
+            Column("field", _lazy("Text"), choices=TRANSLATED),
+            Column("text", _lazy("Translation"), is_long=True),
         ]
-        super().__init__(columns, add="Add a translation", **given)
+        super().__init__(columns, add=_lazy("Add a translation"), **given)
 
     def prepare_value(self, value: Any) -> Any:
         return _translation_rows(value) if isinstance(value, dict) else value
@@ -157,11 +159,13 @@ class TranslationsField(RowsField):
             if not row["language"] and not row["text"]:
                 continue
             if not row["language"] or not row["text"]:
-                raise forms.ValidationError("Choose a language and enter the text in it.")
+                raise forms.ValidationError(_("Choose a language and enter the text in it."))
             texts = found.setdefault(row["language"], {})
             if row["field"] in texts:
                 shown = dict(TRANSLATED).get(row["field"], row["field"])
-                raise forms.ValidationError(f"The {shown.lower()} is translated twice into the same language.")
+                raise forms.ValidationError(
+                    _("The %(field)s is translated twice into the same language.") % {"field": str(shown).lower()}
+                )
             texts[row["field"]] = row["text"]
         return found or None
 
