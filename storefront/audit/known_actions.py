@@ -1,10 +1,12 @@
 """All actions of the audit log, each with its text for people."""
 
+from typing import Any
+
 from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _lazy
 
 
-def _changes(type: str, name: StrOrPromise) -> dict[str, StrOrPromise]:
+def _changes(type: str, name: Any) -> dict[str, Any]:
     return {
         f"{type}.created": format_lazy(_lazy("{thing} created"), thing=name),
         f"{type}.updated": format_lazy(_lazy("{thing} changed"), thing=name),
@@ -12,7 +14,7 @@ def _changes(type: str, name: StrOrPromise) -> dict[str, StrOrPromise]:
     }
 
 
-ACTIONS: dict[str, StrOrPromise] = {
+ACTIONS: dict[str, Any] = {
     "shop.created": _lazy("Shop created"),
     "shop.updated": _lazy("Shop settings changed"),
     "shop.opened": _lazy("Shop's doors opened"),
