@@ -35,6 +35,12 @@ NOTIFICATION_COLOURS = {"pending": "info", "delivered": "success", "dead": "dang
 MAX_OFFERED = 10
 
 
+def _notified(row: Any) -> str | tuple[str, str]:
+    for delivery in row.notifications:
+        return delivery.status, str(NOTIFICATION.get(delivery.status, delivery.get_status_display()))
+    return "–"
+
+
 def _state_of(row: Installation) -> tuple[str, str]:
     if row.uninstalled_at:
         return "uninstalled", _("Uninstalled")
@@ -91,11 +97,7 @@ class InstallationAdmin(ShopScopedAdmin):
         label={"installed": "success", "uninstalled": "", "on_hold": "danger"},
     )
 
-    @display(description=_lazy("install notification"), label=NOTIFICATION_COLOURS)
-    def notified(self, row: Installation) -> str | tuple[str, str]:
-        for delivery in row.notifications:  # type: ignore[attr-defined]
-            return delivery.status, str(NOTIFICATION.get(delivery.status, delivery.get_status_display()))
-        return "–"
+    notified = column(_lazy("install notification"), lambda row: _notified(row), label=NOTIFICATION_COLOURS)
 
     allowed = column(_lazy("permissions"), lambda row: count_permissions(row.scopes))
 

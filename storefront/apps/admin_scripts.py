@@ -96,15 +96,17 @@ class ScriptTagAdmin(AllowHostAdmin):
     registered = moment("created_at", _lazy("registered"))
     app = column(_lazy("app"), lambda row: str(row.installation), by="installation__app__name")
 
-    @display(description=_lazy("state"), label=STATES)
-    def state(self, row: ScriptTag) -> tuple[str, str]:
-        if not row.is_active:
-            return "off", _("Off")
-        if blocked_reason():
-            return "blocked", _("Blocked everywhere")
-        if _is_allowed(row):
-            return "active", _("Active")
-        return "blocked", _("Blocked: %(host)s is not allowed") % {"host": script_host(row.src)}
+    state = column(_lazy("state"), lambda row: _state_of(row), label=STATES)
+
+
+def _state_of(row: ScriptTag) -> tuple[str, str]:
+    if not row.is_active:
+        return "off", _("Off")
+    if blocked_reason():
+        return "blocked", _("Blocked everywhere")
+    if _is_allowed(row):
+        return "active", _("Active")
+    return "blocked", _("Blocked: %(host)s is not allowed") % {"host": script_host(row.src)}
 
 
 def _is_allowed(tag: ScriptTag) -> bool:

@@ -1,5 +1,6 @@
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.installations.models import MAX_URL_LENGTH, Installation
@@ -37,7 +38,7 @@ class Extension(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_type_display()} of {self.installation}"
+        return _("%(what)s of %(app)s") % {"what": self.get_type_display(), "app": self.installation}
 
 
 class ExtensionCall(models.Model):

@@ -48,7 +48,7 @@ class CartAdmin(ReadOnlyAdmin):
     fields = readonly_fields = [
         "public_id",
         "customer",
-        "state_text",
+        "state",
         "pieces",
         "subtotal",
         "begun",
@@ -68,8 +68,6 @@ class CartAdmin(ReadOnlyAdmin):
     # Not summed by the database, whose numbers would overflow if prices were raised since.
     subtotal = column(_lazy("subtotal"), lambda row: format_money(rules.subtotal(row.lines.all()), row.shop.currency))
     state = column(_lazy("status"), lambda row: state_of(row), label={"live": "success", "expired": "warning"})
-    # On a cart's page.
-    state_text = column(_lazy("status"), lambda row: state_of(row)[1])
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).annotate(pieces=Sum("lines__qty"))

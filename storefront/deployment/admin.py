@@ -98,7 +98,7 @@ class DeployedShopAdmin(ShopScopedAdmin):
     # None has the name of a relation of the shop, by which Django would sort instead.
     shop_shown = column(_lazy("shop"), lambda shop: format_html("{}<br>{}", shop.name, shop.domain), by="name")
     state = column(_lazy("status"), state_of, label=STATES)
-    product_count = figure("products", "products")
+    product_count = figure("products", _lazy("products"))
     order_count = figure("orders", _lazy("orders, 30 d"))
     request_count = figure("requests", _lazy("requests, 7 d"))
     server_time = column(_lazy("time, 7 d"), seconds, by="figures__milliseconds")
@@ -245,7 +245,9 @@ class DeployedShopAdmin(ShopScopedAdmin):
 
 def _files(shop: Any) -> str:
     most, used = settings.QUOTAS["files"] if shop.files_most is None else shop.files_most, shop.files_used or 0
-    return f"{format_bytes(used)} of {format_bytes(most)}" if most else format_bytes(used)
+    if not most:
+        return format_bytes(used)
+    return _("%(used)s of %(most)s") % {"used": format_bytes(used), "most": format_bytes(most)}
 
 
 def _owners(shop: Any) -> list[str]:

@@ -121,7 +121,7 @@ class GiftCardAdmin(ShopScopedAdmin):
     ordering = ["-created_at", "-id"]
     deferred = ("digest",)
     new_fields = ["value", "email", "message", "send_on"]
-    fields = names("card state_text value_shown balance_shown email message sold_with made due sent expires disabled")
+    fields = names("card state value_shown balance_shown email message sold_with made due sent expires disabled")
 
     value_shown = money("value", _lazy("value"))
     balance_shown = money("balance", _lazy("balance"))
@@ -137,8 +137,6 @@ class GiftCardAdmin(ShopScopedAdmin):
     card = column(_lazy("card"), str, by="last_four")
 
     state = column(_lazy("status"), state_of, label=STATE_COLOURS)
-    # On a card's page.
-    state_text = column(_lazy("status"), lambda row: state_of(row)[1])
 
     @display(description=_lazy("sold with"))
     def sold_with(self, row: GiftCard) -> Any:

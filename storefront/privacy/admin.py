@@ -124,7 +124,7 @@ class DataRequestAdmin(ShopScopedAdmin):
             for each in obstacles(find_person(row.shop, row.email))
         ]
         if not texts:
-            return format_html("{}", "Nothing is left to do: this person can be erased.")
+            return format_html("{}", _("Nothing is left to do: this person can be erased."))
         return format_html('<ul class="things">{}</ul>', format_html_join("", "<li>{}</li>", texts))
 
     @display(description=_lazy("what there was"))
@@ -233,5 +233,5 @@ def _table(person: Person) -> SafeString:
     rows = [(kind.title, "" if count is None else format_count(count), kind.fate) for kind, count in counts.items()]
     lines = format_html_join("", '<tr><th scope="row">{}</th><td>{}</td><td>{}</td></tr>', rows)
     head = '<th scope="col">{}</th>'
-    heads = format_html_join("", head, [("Kind",), ("Count",), ("When erased",)])
+    heads = format_html_join("", head, [(_("Kind"),), (_("Count"),), (_("When erased"),)])
     return format_html('<table class="kinds"><thead><tr>{}</tr></thead><tbody>{}</tbody></table>', heads, lines)

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.kit.storage import private_files
@@ -62,7 +63,7 @@ class DataRequest(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"Data request {self.pk}"
+        return _("Data request %(number)s") % {"number": self.pk}
 
     @property
     def is_at_work(self) -> bool:

@@ -17,11 +17,14 @@ from storefront.checkout import dashboard
 from storefront.staff.admin_base import OneRowAdmin
 
 # The models of the menu's pages by group, the most used first. Titles and icons are those of the pages.
-MENU = {
-    "Sales": "orders.order customers.customer payments.payment documents.document gift_cards.giftcard carts.cart",
-    "Catalogue": "catalogue.product catalogue.category catalogue.stockadjustment catalogue.productimport",
-    "Shop": "pricing.discount content.looks content.page",
-}
+MENU = [
+    (
+        _lazy("Sales"),
+        "orders.order customers.customer payments.payment documents.document gift_cards.giftcard carts.cart",
+    ),
+    (_lazy("Catalogue"), "catalogue.product catalogue.category catalogue.stockadjustment catalogue.productimport"),
+    (_lazy("Shop"), "pricing.discount content.looks content.page"),
+]
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,7 @@ def menu(request: HttpRequest) -> list[dict[str, Any]]:
     start = {"title": _("Home"), "icon": "home", "link": reverse("admin:index")}
     groups = [
         {"title": title, "items": [_link_to(page) | {"icon": page.icon} for page in _open_to(request, models)]}
-        for title, models in MENU.items()
+        for title, models in MENU
     ]
     end = [
         *(_link_to(page) | {"icon": page.icon} for page in _open_to(request, OPERATORS)),

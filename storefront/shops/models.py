@@ -4,10 +4,13 @@ from zoneinfo import ZoneInfo
 from django.core.validators import MaxValueValidator
 from django.db import models
 from django.db.models.functions import Lower
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.shops import languages
 from storefront.shops.audit_models import AuditEntry as AuditEntry
+from storefront.shops.position_models import Change as Change
+from storefront.shops.position_models import WrittenPosition as WrittenPosition
 from storefront.shops.staff_models import Authenticator as Authenticator
 from storefront.shops.staff_models import FactorUse as FactorUse
 from storefront.shops.staff_models import Passkey as Passkey
@@ -226,7 +229,7 @@ class StaffMember(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.user} at {self.shop}"
+        return _("%(person)s at %(shop)s") % {"person": self.user, "shop": self.shop}
 
 
 class StaffInvitation(models.Model):
@@ -365,9 +368,9 @@ class HandoverCode(models.Model):
     """A single-use code that takes a visitor from one of the shop's hosts to another (`shops/handover.py`)."""
 
     class Purpose(models.TextChoices):
-        TO_SECURE = "to_secure", _lazy("To Secure")
-        TO_SHOP = "to_shop", _lazy("To Shop")
-        LINK = "link", _lazy("Link")
+        TO_SECURE = "to_secure"
+        TO_SHOP = "to_shop"
+        LINK = "link"
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
     digest = models.CharField(max_length=64, unique=True)
@@ -382,26 +385,3 @@ class HandoverCode(models.Model):
 
     def __str__(self) -> str:
         return f"{self.purpose} {self.pk}"
-
-
-class Change(models.Model):
-    """On SQLite, the number of a shop's last change, counted over all shops (`shops.changes`). Unused on PostgreSQL."""
-
-    # Not a foreign key, since other processes must learn of a deleted shop, too.
-    shop_id = models.BigIntegerField(primary_key=True)
-    number = models.BigIntegerField(unique=True)
-
-    def __str__(self) -> str:
-        return f"{self.shop_id}: {self.number}"
-
-
-class WrittenPosition(models.Model):
-    """With replicas, the position in PostgreSQL's write-ahead log up to which a replica must have replayed it to show
-    the shop (`positions.py`)."""
-
-    # Not a foreign key, since a change may be announced while its shop is deleted.
-    shop_id = models.BigIntegerField(primary_key=True)
-    position = models.BigIntegerField()
-
-    def __str__(self) -> str:
-        return f"{self.shop_id}: {self.position}"

@@ -154,7 +154,7 @@ class WordsField(forms.CharField):
     widget = UnfoldAdminTextInputWidget
 
     def __init__(self, **kwargs: Any) -> None:
-        given: dict[str, Any] = {"required": False, "help_text": "Separate with commas."} | kwargs
+        given: dict[str, Any] = {"required": False, "help_text": _lazy("Separate with commas.")} | kwargs
         super().__init__(**given)
 
     def prepare_value(self, value: Any) -> Any:

@@ -159,6 +159,13 @@ def sure(title: str, button: str, *sentences: str, more: Callable[..., dict[str,
     return declared
 
 
+class Labelled(tuple):
+    """A value and its text: a list colours the text by the value, a read-only field has only the text."""
+
+    def __str__(self) -> str:
+        return str(self[1])
+
+
 def column(
     title: str, show: Callable[[Any], Any], *, by: str | None = None, label: Any = None, empty: str | None = None
 ) -> Callable:
@@ -169,7 +176,8 @@ def column(
 
     @display(description=title, ordering=by, label=label, empty_value=empty)
     def shown(self: Any, row: Any) -> Any:
-        return show(row)
+        value = show(row)
+        return Labelled(value) if isinstance(value, tuple) else value
 
     return shown
 

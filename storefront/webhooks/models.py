@@ -2,6 +2,7 @@ import uuid
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.installations.models import MAX_URL_LENGTH, Installation
@@ -84,7 +85,7 @@ class Registration(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.topic} to {self.address}"
+        return _("%(topic)s to %(address)s") % {"topic": self.topic, "address": self.address}
 
 
 class Delivery(models.Model):
@@ -155,7 +156,7 @@ class Delivery(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.topic} to {self.address}"
+        return _("%(topic)s to %(address)s") % {"topic": self.topic, "address": self.address}
 
 
 class Attempt(models.Model):
