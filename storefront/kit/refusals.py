@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+from django.utils.functional import Promise
+
 # A problem of one field, for programs: `{field, code, message}`, and members that help to correct it (R-ERR-13).
 Problem = dict[str, Any]
 
@@ -17,14 +19,14 @@ class Refusal(Exception):
 
     status: ClassVar[int] = 422
     code: ClassVar[str] = "refused"
-    message: ClassVar[str] = "The request was refused."
+    message: ClassVar[str | Promise] = "The request was refused."
     field: ClassVar[str] = "request"
     # The code of problems without one of their own.
     problem_code: ClassVar[str | None] = None
 
     def __init__(
         self,
-        message: str | None = None,
+        message: str | Promise | None = None,
         *,
         errors: dict[str, list[str]] | None = None,
         problems: Iterable[Problem] | None = None,
@@ -65,7 +67,7 @@ class InvalidFields(Refusal):
 class TryLater(Refusal):
     """Refused for now; `retry_after` is in seconds."""
 
-    def __init__(self, retry_after: int = 1, message: str | None = None) -> None:
+    def __init__(self, retry_after: int = 1, message: str | Promise | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
 

@@ -143,7 +143,7 @@ class _Rows(ProductRows):
         if not (amount and currency.isalpha() and len(currency) == 3):
             raise InvalidValue(
                 _("expected an amount with its currency, such as 12.00 %(currency)s, found %(value)s")
-                % {"currency": self.shop.currency, "value": f"{value[:40]:}"}
+                % {"currency": self.shop.currency, "value": repr(value[:40])}
             )
         if currency.upper() != self.shop.currency:
             raise InvalidValue(

@@ -104,7 +104,7 @@ class _Obeyed(Table):
             handle = row.values[self.columns.index["handle"]] or handle
             first = self.first_lines.setdefault(handle, row.line)
             if command not in _COMMANDS:
-                reason = _("expected NEW, UPDATE, MERGE or IGNORE, found %(value)s") % {"value": f"{command[:40]:}"}
+                reason = _("expected NEW, UPDATE, MERGE or IGNORE, found %(value)s") % {"value": repr(command[:40])}
                 self.refused.setdefault(first, []).append(Problem(row.line, header, reason))
             elif command not in ("", "merge"):
                 self.commands[row.line] = command
