@@ -29,6 +29,11 @@ class CartLineInline(ReadOnlyInline):
     line_total = column(_lazy("total"), lambda row: format_money(row.qty * row.price_snapshot, row.shop.currency))
 
 
+def state_of(row: Cart) -> tuple[str, str]:
+    """The key of the colour, and the text."""
+    return ("live", _("Active")) if row.is_live(clock.now()) else ("expired", _("Expired"))
+
+
 @admin.register(Cart)
 class CartAdmin(ReadOnlyAdmin):
     """Carts, read-only. A cart's token gives access to the cart, so not even its digest is loaded."""
@@ -40,7 +45,16 @@ class CartAdmin(ReadOnlyAdmin):
     list_select_related = ["shop", "customer"]
     search_fields = ["public_id", "customer__email", "lines__name_snapshot"]
     ordering = ["-updated_at", "-id"]
-    fields = readonly_fields = ["public_id", "customer", "state", "pieces", "subtotal", "begun", "changed", "expires"]
+    fields = readonly_fields = [
+        "public_id",
+        "customer",
+        "state",
+        "pieces",
+        "subtotal",
+        "begun",
+        "changed",
+        "expires",
+    ]
     inlines = [CartLineInline]
     deferred = ("token_digest",)
     prefetched = ("lines",)
@@ -53,11 +67,7 @@ class CartAdmin(ReadOnlyAdmin):
 
     # Not summed by the database, whose numbers would overflow if prices were raised since.
     subtotal = column(_lazy("subtotal"), lambda row: format_money(rules.subtotal(row.lines.all()), row.shop.currency))
-    state = column(
-        _lazy("status"),
-        lambda row: ("live", _("Active")) if row.is_live(clock.now()) else ("expired", _("Expired")),
-        label={"live": "success", "expired": "warning"},
-    )
+    state = column(_lazy("status"), lambda row: state_of(row), label={"live": "success", "expired": "warning"})
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).annotate(pieces=Sum("lines__qty"))

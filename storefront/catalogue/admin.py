@@ -67,6 +67,7 @@ class CategoryForm(ShopScopedForm):
     constraint_errors = {"category_slug_once": ("slug", _lazy("Another category of this shop already has this slug."))}
 
     slug = forms.CharField(
+        label=_lazy("Slug"),
         required=False,
         max_length=rules.MAX_SLUG_LENGTH,
         validators=[check_slug],

@@ -84,10 +84,10 @@ def problem_of_change(shop: Shop, currency: str) -> str:
         return ""
     return ngettext(
         "1 price or amount of the shop has decimals, and %(currency)s has none. Make them whole numbers first.",
-        "%(amounts)s prices and amounts of the shop have decimals, and %(currency)s has none. Make them whole numbers "
+        "%(count)s prices and amounts of the shop have decimals, and %(currency)s has none. Make them whole numbers "
         "first.",
         amounts,
-    ) % {"amounts": format_count(amounts), "currency": currency}
+    ) % {"count": format_count(amounts), "currency": currency}
 
 
 def _amounts_without(shop: Shop, currency: str) -> int:

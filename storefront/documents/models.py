@@ -1,6 +1,7 @@
 from django.core.validators import MaxLengthValidator
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext as _
 
 from storefront.kit.money_field import MoneyField
 from storefront.orders.models import Order
@@ -48,7 +49,7 @@ class InvoiceSettings(models.Model):
         ]
 
     def __str__(self) -> str:
-        return "Invoices"
+        return _("Invoices")
 
 
 class NumberSeries(models.Model):

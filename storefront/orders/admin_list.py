@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import pgettext, pgettext_lazy
 from unfold.decorators import display
 
 from storefront.kit.countries import country_name
@@ -34,7 +35,7 @@ VIEWS = [
     ("waiting", _lazy("Pre-orders")),
     ("unpaid", _lazy("Unpaid")),
     ("sent", _lazy("Fulfilled")),
-    ("cancelled", _lazy("Cancelled")),
+    ("cancelled", pgettext_lazy("an order", "Cancelled")),
 ]
 # A view that the start page links to, which is not among the tabs.
 MORE_VIEWS = [("mail_failed", _lazy("Email could not be sent"))]
@@ -124,10 +125,10 @@ class OrderLists(WithSavedViews):
     pieces = column(_lazy("items"), lambda row: str(_count(line.qty for line in row.lines.all())))
     payment = badge("payment_status", PAYMENT_COLOURS, _lazy("payment"), by="payment_status")
 
-    @display(description=_lazy("delivery"), ordering="fulfilment_status", label=DELIVERY_COLOURS)
+    @display(description=pgettext_lazy("of an order", "delivery"), ordering="fulfilment_status", label=DELIVERY_COLOURS)
     def delivery_state(self, row: Order) -> tuple[str, str]:
         if row.status == Order.Status.CANCELLED:
-            return "cancelled", _("Cancelled")
+            return "cancelled", pgettext("an order", "Cancelled")
         return row.fulfilment_status, row.get_fulfilment_status_display()
 
 

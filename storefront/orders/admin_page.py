@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import pgettext
 
 from storefront.kit.format import format_count, format_day, format_money, format_time
 from storefront.orders.mail_pictures import small_picture
@@ -48,7 +49,7 @@ def badges(order: Order) -> list[tuple[str, str]]:
     money = (BADGES[order.payment_status], order.get_payment_status_display())
     erased = [("plain", _("Customer erased"))] if order.erased_at else []
     if order.status == Order.Status.CANCELLED:
-        return [(BADGES["cancelled"], _("Cancelled")), money, *erased]
+        return [(BADGES["cancelled"], pgettext("an order", "Cancelled")), money, *erased]
     return [money, (BADGES[order.fulfilment_status], order.get_fulfilment_status_display()), *erased]
 
 

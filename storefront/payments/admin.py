@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import pgettext_lazy
 
 from storefront.orders.admin import OrderAdmin
 from storefront.orders.admin_forms import CancelForm
@@ -107,7 +108,7 @@ class OrderWithPaymentsAdmin(OrderAdmin):
     def mark_paid(self, request: Any, order: Any, form: Any) -> Any:
         return self.perform(request, order, actions.mark_paid, _("Marked as paid."))
 
-    @deed(_lazy("Cancel"), Right.CANCEL_ORDERS, Moves.MONEY, icon="cancel", variant=DANGER)
+    @deed(pgettext_lazy("an order", "Cancel"), Right.CANCEL_ORDERS, Moves.MONEY, icon="cancel", variant=DANGER)
     @asks(
         _lazy("Cancel this order?"),
         _lazy("All items are restocked. This does not refund what was paid, and cannot be undone."),

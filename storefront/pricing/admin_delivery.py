@@ -35,6 +35,7 @@ RIGHTS = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
 
 class ZoneForm(ShopScopedForm):
     countries = forms.MultipleChoiceField(
+        label=_lazy("Countries"),
         required=False,
         choices=country_choices,
         widget=UnfoldAdminSelect2MultipleWidget,

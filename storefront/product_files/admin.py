@@ -131,7 +131,7 @@ class ProductImportAdmin(DecisionsOnImport, MappingOfImport, PicturesOfImport, S
         """A table of the first problems; the download has all that were stored."""
         if not row.problems:
             return _("None")
-        shown = table(_report_rows(row)[:SHOWN_PROBLEMS], [name.capitalize() for name in REPORT_COLUMNS])
+        shown = table(_report_rows(row)[:SHOWN_PROBLEMS], [_("Line"), _("Key"), _("What"), _("Reason")])
         more = len(row.problems) - SHOWN_PROBLEMS
         return (
             shown

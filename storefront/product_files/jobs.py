@@ -32,6 +32,7 @@ from storefront.product_files.mapped.samples import sample_of
 from storefront.product_files.models import ProductImport
 from storefront.product_files.opening import UnknownTable
 from storefront.product_files.reports import Report
+from storefront.shops.staff_language import speaking_to
 
 log = structlog.get_logger(__name__)
 
@@ -67,11 +68,16 @@ class UploadUnreadable(Refusal):
 
 @task(queue_name=FILES)
 def run_product_import(shop_id: int, import_id: int, uploaded_from: str = "") -> None:
-    """Import an uploaded file on behalf of its uploader. After an interruption, it can run again from the start:
-    products that were imported already exist."""
+    """Import an uploaded file on behalf of its uploader, who gets the report in the language of their admin. After an
+    interruption, it can run again from the start: products that were imported already exist."""
     row = ProductImport.objects.select_related("shop", "user").filter(shop=shop_id, pk=import_id).first()
     if row is None or row.state not in (ProductImport.State.WAITING, ProductImport.State.RUNNING) or not row.file:
         return
+    with speaking_to(row.user, row.shop):
+        _import_upload(row, uploaded_from)
+
+
+def _import_upload(row: ProductImport, uploaded_from: str) -> None:
     try:
         with audit.acting(_uploader(row), place=uploaded_from), local_file(row) as path:
             _run(row, path)
@@ -81,7 +87,7 @@ def run_product_import(shop_id: int, import_id: int, uploaded_from: str = "") ->
         end_import(row, state=ProductImport.State.FAILED, reason=_sentence(refusal))
     except MemoryError:
         log.error("product_import_too_large", product_import=row.pk)
-        import_stopped(shop_id, import_id, reason=_("it needed too much memory"))
+        import_stopped(row.shop_id, row.pk, reason=_("it needed too much memory"))
     except Exception:
         log.exception("product_import_failed", product_import=row.pk)
         end_import(row, state=ProductImport.State.FAILED, reason=BROKE)
@@ -264,7 +270,7 @@ def _stored_change(change: dict[str, Any]) -> dict[str, Any]:
 
 def end_import(row: ProductImport, **columns: Any) -> None:
     """Save the result, and delete the file after the commit."""
-    with transaction.atomic():
+    with transaction.atomic(), speaking_to(row.user, row.shop):
         row.refresh_from_db(fields=["file"])
         name, storage = row.file.name, row.file.storage
         ProductImport.objects.filter(pk=row.pk).update(finished_at=clock.now(), file="", **columns)

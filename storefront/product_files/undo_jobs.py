@@ -16,6 +16,7 @@ from storefront.product_files.jobs import SILENCE
 from storefront.product_files.models import ProductImport
 from storefront.product_files.undoing import NotUndoable, refusal_to_undo, undo_import
 from storefront.shops.models import Shop, User
+from storefront.shops.staff_language import speaking_to
 from storefront.shops.task_quota import check_tasks
 
 log = structlog.get_logger(__name__)
@@ -49,11 +50,17 @@ def start_undo(*, shop: Shop, row: ProductImport, user: User | None, now: dateti
 
 @task(queue_name=FILES)
 def run_undo(shop_id: int, import_id: int, user_id: int | None = None, asked_from: str = "") -> None:
-    """Undo the import on behalf of whoever asked for it. After an interruption, it can run again."""
+    """Undo the import on behalf of whoever asked for it, in the language of their admin. After an interruption, it can
+    run again."""
     row = ProductImport.objects.select_related("shop").filter(shop=shop_id, pk=import_id, state=State.UNDOING).first()
     if row is None:
         return
     user = User.objects.filter(pk=user_id).first() if user_id else None
+    with speaking_to(user, row.shop):
+        _undo(row, user, asked_from)
+
+
+def _undo(row: ProductImport, user: User | None, asked_from: str) -> None:
     try:
         with audit.acting(audit.staff(user) if user else audit.SYSTEM, place=asked_from):
             undo_import(shop=row.shop, row=row, now=clock.now())
@@ -61,7 +68,7 @@ def run_undo(shop_id: int, import_id: int, user_id: int | None = None, asked_fro
         _stop(row, refusal.text)
     except Exception:
         log.exception("import_undo_failed", product_import=row.pk)
-        undo_stopped(shop_id, import_id, reason=BROKE)
+        undo_stopped(row.shop_id, row.pk, reason=str(BROKE))
 
 
 def undo_stopped(

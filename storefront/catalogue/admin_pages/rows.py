@@ -16,7 +16,7 @@ from storefront.staff.form_rows import MAX_ROWS_OF_FIELD
 Row = dict[str, str]
 _BAR = re.compile(r"(?<!\\)\|")
 
-LANGUAGES = [(code, name) for code, name in CHOICES if code != OTHER]
+LANGUAGES = [(code, _lazy(name)) for code, name in CHOICES if code != OTHER]
 TRANSLATED = [
     ("name", _lazy("Name")),
     ("short_description", _lazy("Short description")),

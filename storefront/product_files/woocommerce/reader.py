@@ -67,8 +67,7 @@ MAX_ID = 2**62
 NUMBERS = ("regular price", "sale price", "cost", "weight", "length", "width", "height", "stock", "low stock")
 RELATED = {"up-sells": RelatedProduct.Kind.UP_SELL.value, "cross-sells": RelatedProduct.Kind.CROSS_SELL.value}
 TYPES = ("simple", "variable", "variation", "grouped", "external")
-_SIDES = ("length", "width", "height")
-_UNTAXED = ("none", "shipping", "false", "0")
+_SIDES, _UNTAXED = ("length", "width", "height"), ("none", "shipping", "false", "0")
 _IMAGE_COMMA = re.compile(r",\s*(?=https?://)")
 
 
@@ -195,9 +194,8 @@ class _Reader:
         if self.prices.columns:
             fields[STATED] = self.prices.read(row, parsed)
         if kind in ("grouped", "external"):
-            self._draft(
-                parsed, row, "type", _("%(kind)s products are not supported; imported as a draft") % {"kind": kind}
-            )
+            text = _("%(kind)s products are not supported; imported as a draft")
+            self._draft(parsed, row, "type", text % {"kind": kind})
         elif "regular price" not in self.columns:
             parsed.refusal_if_new = _("a new product needs a price column")
         elif not (row["regular price"] or row["sale price"]):
