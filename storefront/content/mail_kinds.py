@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 
 from django.utils.translation import gettext_lazy as _lazy
 
-Meanings = dict[str, str]
+from storefront.kit.text import Text
+
+Meanings = dict[str, Text]
 # Characters of an opening or closing text.
 MAX_TEXT_LENGTH = 2000
 
@@ -38,8 +40,8 @@ class MailKind:
     """One kind of mail. `placeholders` are those besides the shop's, by name. `required` ones must be in the opening
     text, since the mail has them nowhere else."""
 
-    title: str
-    when: str
+    title: Text
+    when: Text
     template: str
     subject: str
     placeholders: Meanings = field(default_factory=dict)
@@ -51,11 +53,11 @@ class MailKind:
         return self.placeholders | OF_SHOP
 
 
-def _of_order(title: str, when: str, template: str, subject: str, *required: str, **more: str) -> MailKind:
+def _of_order(title: Text, when: Text, template: str, subject: str, *required: str, **more: str) -> MailKind:
     return MailKind(title, when, f"orders/{template}.txt", subject, OF_ORDER | more, required)
 
 
-def _document(title: str, when: str) -> MailKind:
+def _document(title: Text, when: Text) -> MailKind:
     name = title.lower()
     return MailKind(
         title,
@@ -67,7 +69,7 @@ def _document(title: str, when: str) -> MailKind:
     )
 
 
-def _account(title: str, when: str, name: str, subject: str, **placeholders: str) -> MailKind:
+def _account(title: Text, when: Text, name: str, subject: str, **placeholders: Text) -> MailKind:
     return MailKind(title, when, f"customers/{name}.txt", subject, placeholders)
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+from storefront.kit.text import Text
+
 # A problem of one field, for programs: `{field, code, message}`, and members that help to correct it (R-ERR-13).
 Problem = dict[str, Any]
 
@@ -17,14 +19,14 @@ class Refusal(Exception):
 
     status: ClassVar[int] = 422
     code: ClassVar[str] = "refused"
-    message: ClassVar[str] = "The request was refused."
+    message: ClassVar[Text] = "The request was refused."
     field: ClassVar[str] = "request"
     # The code of problems without one of their own.
     problem_code: ClassVar[str | None] = None
 
     def __init__(
         self,
-        message: str | None = None,
+        message: Text | None = None,
         *,
         errors: dict[str, list[str]] | None = None,
         problems: Iterable[Problem] | None = None,

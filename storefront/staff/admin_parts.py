@@ -20,6 +20,7 @@ from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
 
 from storefront.kit.format import format_money, format_time
+from storefront.kit.text import Text
 from storefront.shops.rights import Right
 
 PRIMARY, DANGER = ActionVariant.PRIMARY, ActionVariant.DANGER
@@ -48,7 +49,7 @@ class Deed:
     asks: bool = False
 
 
-def deed(title: str, right: Right, moves: Moves, **given: Any) -> Callable:
+def deed(title: Text, right: Right, moves: Moves, **given: Any) -> Callable:
     """An action on a row's page, which gets the request, the row, and with `asks` the dialog's form.
 
     The text that it returns is shown on the row's page; it can return a response instead. `when` decides on
@@ -57,12 +58,12 @@ def deed(title: str, right: Right, moves: Moves, **given: Any) -> Callable:
     return _button(ON_ROW, title, right, moves, **given)
 
 
-def list_deed(title: str, right: Right | None, moves: Moves, **given: Any) -> Callable:
+def list_deed(title: Text, right: Right | None, moves: Moves, **given: Any) -> Callable:
     """An action of the list, which gets the request, and the form of its dialog."""
     return _button(ON_LIST, title, right, moves, **given)
 
 
-def chosen_deed(title: str, right: Right, moves: Moves) -> Callable:
+def chosen_deed(title: Text, right: Right, moves: Moves) -> Callable:
     """An action on chosen rows of the list, which gets the request and the rows. The text that it returns is shown."""
 
     def declared(act: Callable) -> Callable:
@@ -97,7 +98,7 @@ def own_page(route: str, needs: str, moves: Moves) -> Callable:
 
 
 def _button(
-    place: str, title: str, right: Right | None, moves: Moves, *, when: Callable[[Any], Any] | None = None, **look: Any
+    place: str, title: Text, right: Right | None, moves: Moves, *, when: Callable[[Any], Any] | None = None, **look: Any
 ) -> Callable:
     def declared(act: Callable) -> Callable:
         question, dialog = getattr(act, "question", None), getattr(act, "dialog", None)
@@ -133,7 +134,7 @@ def deeds_of(page: type) -> dict[str, Deed]:
     return found
 
 
-def asks(title: str, description: str, submit: str, form: type[BaseDialogForm] | None = None) -> Callable:
+def asks(title: Text, description: Text, submit: Text, form: type[BaseDialogForm] | None = None) -> Callable:
     """A dialog that asks before an action, below `deed`. `submit` is its button's text; a form has further fields."""
 
     def declared(act: Any) -> Callable:
@@ -143,13 +144,13 @@ def asks(title: str, description: str, submit: str, form: type[BaseDialogForm] |
     return declared
 
 
-def sure(title: str, button: str, *sentences: str, more: Callable[..., dict[str, Any]] | None = None) -> Callable:
+def sure(title: Text, button: Text, *sentences: Text, more: Callable[..., dict[str, Any]] | None = None) -> Callable:
     """A page that asks before an action, below `deed`: its title, in which `{}` is the row, what will happen, and the
     button's text. `more` is given the request and the row, and returns further context of the page."""
 
     def declared(act: Any) -> Callable:
         act.question = lambda request, row: {
-            "title": title.format(row),
+            "title": str(title).format(row),
             "sentences": sentences,
             "button": button,
             **(more(request, row) if more else {}),
@@ -167,7 +168,7 @@ class Labelled(tuple):
 
 
 def column(
-    title: str, show: Callable[[Any], Any], *, by: str | None = None, label: Any = None, empty: str | None = None
+    title: Text, show: Callable[[Any], Any], *, by: str | None = None, label: Any = None, empty: str | None = None
 ) -> Callable:
     """A list column or read-only field with what `show` returns of a row, sorted by the database's column `by`.
 
@@ -182,7 +183,7 @@ def column(
     return shown
 
 
-def badge(field: str, colours: Mapping[str, str], title: str | None = None, *, by: str | None = None) -> Callable:
+def badge(field: str, colours: Mapping[str, str], title: Text | None = None, *, by: str | None = None) -> Callable:
     """A column with the text of a column of choices, coloured by its value."""
     return column(
         title or gettext_lazy("status"),
@@ -192,7 +193,7 @@ def badge(field: str, colours: Mapping[str, str], title: str | None = None, *, b
     )
 
 
-def money(field: str, title: str | None = None) -> Callable:
+def money(field: str, title: Text | None = None) -> Callable:
     """A column that shows an amount with its currency."""
     return column(
         title or gettext_lazy(field.replace("_", " ")),
@@ -201,7 +202,7 @@ def money(field: str, title: str | None = None) -> Callable:
     )
 
 
-def moment(field: str, title: str | None = None, *, by: str | None = None) -> Callable:
+def moment(field: str, title: Text | None = None, *, by: str | None = None) -> Callable:
     """A column that shows a time in the shop's time zone, sorted by itself or by the column `by`."""
     return column(
         title or gettext_lazy(field.removesuffix("_at").replace("_", " ")),
@@ -220,7 +221,7 @@ def link(page: str, key: Any, text: Any) -> str:
     return format_html('<a href="{}">{}</a>', reverse(f"admin:{page}", args=[key]), text)
 
 
-def table(rows: Iterable[Iterable[Any]], headings: Iterable[str] = ()) -> str:
+def table(rows: Iterable[Iterable[Any]], headings: Iterable[Text] = ()) -> str:
     """A table for a read-only field."""
     lines = (
         format_html(
@@ -241,14 +242,14 @@ def names(text: str) -> list[Any]:
     return [tuple(each.split("+")) if "+" in each else each for each in text.split()]
 
 
-def layout(*groups: str) -> list[tuple[str | None, dict[str, Any]]]:
+def layout(*groups: str) -> list[tuple[Text | None, dict[str, Any]]]:
     """The groups of a form's fields: `Price: price sale_price`, or the fields of a group without a title."""
     parts = [group.rpartition(": ") for group in groups]
     return [(gettext_lazy(title) if title else None, {"fields": names(fields)}) for title, _, fields in parts]
 
 
 def choice_filter(
-    title: str, parameter: str, options: Mapping[str, tuple[str, Callable]], otherwise: Any = None
+    title: Text, parameter: str, options: Mapping[str, tuple[Text, Callable]], otherwise: Any = None
 ) -> Any:
     """A filter of a list. Each option has its text and the function that narrows the rows, which is given the request,
     too. Without a choice, the rows are those that `otherwise` returns, or all."""
