@@ -32,7 +32,7 @@ OF_DOCUMENT: Meanings = OF_ORDER | {
     "document_number": _lazy("the number of the document"),
     "amount": _lazy("its amount"),
 }
-PRODUCT: Meanings = {"product_name": "the name of the product"}
+PRODUCT: Meanings = {"product_name": _lazy("the name of the product")}
 
 
 @dataclass(frozen=True)
@@ -50,15 +50,14 @@ class MailKind:
     @property
     def meanings(self) -> Meanings:
         """The meaning of each placeholder, by name."""
-        return self.placeholders | OF_SHOP
+        return {**self.placeholders, **OF_SHOP}
 
 
-def _of_order(title: Text, when: Text, template: str, subject: str, *required: str, **more: str) -> MailKind:
-    return MailKind(title, when, f"orders/{template}.txt", subject, OF_ORDER | more, required)
+def _of_order(title: Text, when: Text, template: str, subject: str, *required: str, **more: Text) -> MailKind:
+    return MailKind(title, when, f"orders/{template}.txt", subject, {**OF_ORDER, **more}, required)
 
 
-def _document(title: Text, when: Text) -> MailKind:
-    name = title.lower()
+def _document(title: Text, when: Text, name: str) -> MailKind:
     return MailKind(
         title,
         when,
@@ -130,8 +129,8 @@ KINDS: dict[str, MailKind] = {
         "order_number",
         **AMOUNT,
     ),
-    "invoice": _document(_lazy("Invoice"), _lazy("An invoice is issued.")),
-    "credit_note": _document(_lazy("Credit note"), _lazy("A credit note is issued.")),
+    "invoice": _document(_lazy("Invoice"), _lazy("An invoice is issued."), "invoice"),
+    "credit_note": _document(_lazy("Credit note"), _lazy("A credit note is issued."), "credit note"),
     "gift_card": MailKind(
         _lazy("Gift card"),
         _lazy("A gift card is due. Sent to its recipient."),

@@ -79,7 +79,8 @@ class TryLater(Refusal):
 class NotFound(Refusal):
     """The resource does not exist. Another shop's resource gets the same response."""
 
-    status, code, message = 404, "not_found", "Not found."
+    status, code = 404, "not_found"
+    message: ClassVar[Text] = "Not found."
 
 
 def problem(field: str, code: str, message: str, **help: Any) -> Problem:

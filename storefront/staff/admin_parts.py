@@ -67,7 +67,7 @@ def chosen_deed(title: Text, right: Right, moves: Moves) -> Callable:
     """An action on chosen rows of the list, which gets the request and the rows. The text that it returns is shown."""
 
     def declared(act: Callable) -> Callable:
-        @admin.action(description=title)
+        @admin.action(description=title)  # type: ignore[arg-type]
         @wraps(act)
         def carry_out(page: Any, request: Any, rows: Any) -> HttpResponse | None:
             done = act(page, request, rows)
@@ -256,13 +256,13 @@ def choice_filter(
 
     class Choices(admin.SimpleListFilter):
         def lookups(self, request: Any, model_admin: Any) -> list[tuple[str, str]]:
-            return [(value, text) for value, (text, _) in options.items()]
+            return [(value, str(text)) for value, (text, _) in options.items()]
 
         def queryset(self, request: Any, queryset: Any) -> Any:
             _, narrow = options.get(self.value() or "", ("", otherwise))
             return narrow(queryset, request) if narrow else queryset
 
-    Choices.title, Choices.parameter_name = title, parameter
+    Choices.title, Choices.parameter_name = title, parameter  # type: ignore[assignment]
     return Choices
 
 

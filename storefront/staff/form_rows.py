@@ -52,13 +52,13 @@ def mend_rows(page: Any, request: Any, object_id: str | None) -> list[str]:
         if found["kind"].endswith("-id"):
             if value and key in tables and not _can_be_an_id(tables[key][0].model, value):
                 posted[name] = ""
-                problems.append(NO_ID)
+                problems.append(str(NO_ID))
         elif not value and found["kind"] in NOT_COUNTED:
             # As a read-only table is shown again after a refused form.
             continue
         elif not (value.isascii() and value.isdigit() and len(value) < 7):
             posted[name] = "0"
-            problems.append(NO_NUMBER)
+            problems.append(str(NO_NUMBER))
         elif found["kind"] in ("TOTAL_FORMS", "rows"):
             counts.setdefault(key, {})[name] = int(value)
     problems += _bound_counts(counts, tables, posted, request, row_id)
