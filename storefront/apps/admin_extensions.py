@@ -122,8 +122,8 @@ class ExtensionAdmin(ShopScopedAdmin):
         if row.last is None:
             return _("Not called yet")
         when = format_time(row.last.called_at, row.shop.timezone)
-        said = {"when": when, "outcome": row.last.get_outcome_display(), "duration": row.last.duration_ms}
-        return f"{_('%(when)s: %(outcome)s after %(duration)s ms.') % said} {row.last.reason}".strip()
+        shown = {"when": when, "outcome": row.last.get_outcome_display(), "duration": row.last.duration_ms}
+        return f"{_('%(when)s: %(outcome)s after %(duration)s ms.') % shown} {row.last.reason}".strip()
 
     last_request = column(_lazy("request"), lambda row: _as_sent(row.last.request if row.last else ""))
     last_answer = column(_lazy("response"), lambda row: _as_sent(row.last.answer if row.last else ""))

@@ -36,9 +36,9 @@ def checked_host(text: str) -> str:
     except ValueError as error:
         # The message of BadAddress is about a URL, but the merchant may have entered a host name.
         sentence = str(error) if "://" in text and isinstance(error, addresses.BadAddress) else ""
-        raise InvalidFields(errors={"host": [sentence or _EXPECTED]}) from None
+        raise InvalidFields(errors={"host": [str(sentence or _EXPECTED)]}) from None
     if not is_script_host(host):
-        raise InvalidFields(errors={"host": [_EXPECTED]})
+        raise InvalidFields(errors={"host": [str(_EXPECTED)]})
     return host
 
 

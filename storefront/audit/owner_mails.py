@@ -13,6 +13,7 @@ from django_tasks import task
 
 from storefront.kit.format import format_time
 from storefront.kit.queues import MAILS
+from storefront.kit.text import Text
 from storefront.shops import mail
 from storefront.shops.audit_models import AuditEntry
 from storefront.shops.models import Shop, StaffMember
@@ -23,8 +24,8 @@ from storefront.shops.staff_language import speaking_to_address
 class Notice:
     """`undo` is what to do on which page. With `columns`, only entries in which one of these changed are mailed."""
 
-    subject: str
-    undo: str
+    subject: Text
+    undo: Text
     columns: frozenset[str] = frozenset()
 
 

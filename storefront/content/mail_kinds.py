@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 
 from django.utils.translation import gettext_lazy as _lazy
 
-Meanings = dict[str, str]
+from storefront.kit.text import Text
+
+Meanings = dict[str, Text]
 # Characters of an opening or closing text.
 MAX_TEXT_LENGTH = 2000
 
@@ -30,7 +32,7 @@ OF_DOCUMENT: Meanings = OF_ORDER | {
     "document_number": _lazy("the number of the document"),
     "amount": _lazy("its amount"),
 }
-PRODUCT: Meanings = {"product_name": "the name of the product"}
+PRODUCT: Meanings = {"product_name": _lazy("the name of the product")}
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,8 @@ class MailKind:
     """One kind of mail. `placeholders` are those besides the shop's, by name. `required` ones must be in the opening
     text, since the mail has them nowhere else."""
 
-    title: str
-    when: str
+    title: Text
+    when: Text
     template: str
     subject: str
     placeholders: Meanings = field(default_factory=dict)
@@ -48,15 +50,14 @@ class MailKind:
     @property
     def meanings(self) -> Meanings:
         """The meaning of each placeholder, by name."""
-        return self.placeholders | OF_SHOP
+        return {**self.placeholders, **OF_SHOP}
 
 
-def _of_order(title: str, when: str, template: str, subject: str, *required: str, **more: str) -> MailKind:
-    return MailKind(title, when, f"orders/{template}.txt", subject, OF_ORDER | more, required)
+def _of_order(title: Text, when: Text, template: str, subject: str, *required: str, **more: Text) -> MailKind:
+    return MailKind(title, when, f"orders/{template}.txt", subject, {**OF_ORDER, **more}, required)
 
 
-def _document(title: str, when: str) -> MailKind:
-    name = title.lower()
+def _document(title: Text, when: Text, name: str) -> MailKind:
     return MailKind(
         title,
         when,
@@ -67,7 +68,7 @@ def _document(title: str, when: str) -> MailKind:
     )
 
 
-def _account(title: str, when: str, name: str, subject: str, **placeholders: str) -> MailKind:
+def _account(title: Text, when: Text, name: str, subject: str, **placeholders: Text) -> MailKind:
     return MailKind(title, when, f"customers/{name}.txt", subject, placeholders)
 
 
@@ -128,8 +129,8 @@ KINDS: dict[str, MailKind] = {
         "order_number",
         **AMOUNT,
     ),
-    "invoice": _document(_lazy("Invoice"), _lazy("An invoice is issued.")),
-    "credit_note": _document(_lazy("Credit note"), _lazy("A credit note is issued.")),
+    "invoice": _document(_lazy("Invoice"), _lazy("An invoice is issued."), "invoice"),
+    "credit_note": _document(_lazy("Credit note"), _lazy("A credit note is issued."), "credit note"),
     "gift_card": MailKind(
         _lazy("Gift card"),
         _lazy("A gift card is due. Sent to its recipient."),

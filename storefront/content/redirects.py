@@ -147,7 +147,7 @@ def import_redirects(*, shop: Shop, content: bytes, now: datetime) -> Imported:
 
 def _read(shop: Shop, content: bytes) -> dict[str, str]:
     """The file's targets by path."""
-    lines, _ = read_table(content, COLUMNS, max_bytes=MAX_FILE_BYTES)
+    lines, _found = read_table(content, COLUMNS, max_bytes=MAX_FILE_BYTES)
     hosts = own_hosts(shop)
     found: dict[str, str] = {}
     first: dict[str, int] = {}

@@ -19,6 +19,7 @@ from storefront.deployment.moving import MoveForm, ask_to_move, can_move, state_
 from storefront.deployment.usage import set_limits, usage_of
 from storefront.kit import clock
 from storefront.kit.format import format_bytes, format_count, format_time
+from storefront.kit.text import Text
 from storefront.shops.models import QuotaUse, ShopDomain, StaffMember
 from storefront.shops.rights import Right
 from storefront.staff import closing, doors
@@ -40,7 +41,7 @@ def state_of(shop: Any) -> tuple[str, str]:
     return ("doors", _("Doors closed")) if doors.is_closed(shop) else ("open", _("Open"))
 
 
-def figure(name: str, title: str) -> Any:
+def figure(name: str, title: Text) -> Any:
     """A column with one of the shop's figures; a dash until the worker has counted them."""
 
     def shown(shop: Any) -> str:

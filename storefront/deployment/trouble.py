@@ -30,7 +30,7 @@ def webhooks_table(shop: Shop) -> str:
         )
         for row in rows[:MAX_ROWS]
     ]
-    return table(shown, (_("Webhook"), _("State"))) if shown else NOTHING
+    return table(shown, (_("Webhook"), _("State"))) if shown else str(NOTHING)
 
 
 def deliveries_table(shop: Shop, now: datetime) -> str:
@@ -41,13 +41,13 @@ def deliveries_table(shop: Shop, now: datetime) -> str:
         reason = str(last.status or last.error) if last else "–"
         what = _lines(row.installation.app, row.topic, urlsplit(row.address).hostname)
         shown.append((_time(row.ended_at), what, reason))
-    return table(shown, (_("Given up"), _("Delivery"), _("Last answer"))) if shown else NOTHING
+    return table(shown, (_("Given up"), _("Delivery"), _("Last answer"))) if shown else str(NOTHING)
 
 
 def mails_table(shop: Shop, now: datetime) -> str:
     rows = failed_mails([shop.pk], now=now).order_by("-failed_at").values_list("failed_at", "kind")
     shown = [(_time(at), kind.replace("_", " ")) for at, kind in rows[:MAX_ROWS]]
-    return table(shown, (_("Given up"), _("Kind"))) if shown else NOTHING
+    return table(shown, (_("Given up"), _("Kind"))) if shown else str(NOTHING)
 
 
 def _lines(*texts: object) -> str:

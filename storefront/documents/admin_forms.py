@@ -30,7 +30,7 @@ def lines_of(text: str, most: int) -> list[str]:
     return lines
 
 
-def number_field(label: str) -> forms.IntegerField:
+def number_field(label: Any) -> forms.IntegerField:
     return forms.IntegerField(
         label=label,
         min_value=1,

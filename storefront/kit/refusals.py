@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from django.utils.functional import Promise
+from storefront.kit.text import Text
 
 # A problem of one field, for programs: `{field, code, message}`, and members that help to correct it (R-ERR-13).
 Problem = dict[str, Any]
@@ -19,14 +19,14 @@ class Refusal(Exception):
 
     status: ClassVar[int] = 422
     code: ClassVar[str] = "refused"
-    message: ClassVar[str | Promise] = "The request was refused."
+    message: ClassVar[Text] = "The request was refused."
     field: ClassVar[str] = "request"
     # The code of problems without one of their own.
     problem_code: ClassVar[str | None] = None
 
     def __init__(
         self,
-        message: str | Promise | None = None,
+        message: Text | None = None,
         *,
         errors: dict[str, list[str]] | None = None,
         problems: Iterable[Problem] | None = None,
@@ -67,7 +67,7 @@ class InvalidFields(Refusal):
 class TryLater(Refusal):
     """Refused for now; `retry_after` is in seconds."""
 
-    def __init__(self, retry_after: int = 1, message: str | Promise | None = None) -> None:
+    def __init__(self, retry_after: int = 1, message: str | None = None) -> None:
         super().__init__(message)
         self.retry_after = retry_after
 
@@ -79,7 +79,8 @@ class TryLater(Refusal):
 class NotFound(Refusal):
     """The resource does not exist. Another shop's resource gets the same response."""
 
-    status, code, message = 404, "not_found", "Not found."
+    status, code = 404, "not_found"
+    message: ClassVar[Text] = "Not found."
 
 
 def problem(field: str, code: str, message: str, **help: Any) -> Problem:

@@ -52,7 +52,7 @@ class ViewFilter(admin.SimpleListFilter):
     title, parameter_name = _lazy("view"), "view"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [*VIEWS, *MORE_VIEWS]
+        return [(value, str(text)) for value, text in (*VIEWS, *MORE_VIEWS)]
 
     def queryset(self, request: Any, queryset: QuerySet) -> QuerySet:
         statuses = Order.Status
@@ -114,7 +114,7 @@ class OrderLists(WithSavedViews):
     @display(description=_lazy("customer"))
     def buyer(self, row: Order) -> str:
         name = (row.billing_address or {}).get("name")
-        return f"{name}, {row.email}" if name else row.email or ERASED
+        return f"{name}, {row.email}" if name else row.email or str(ERASED)
 
     @display(description=_lazy("to"))
     def country(self, row: Order) -> str:

@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _lazy
 from storefront.catalogue.models import Product
 from storefront.kit.money import ZERO, quantize
 from storefront.kit.money_field import from_hundredths
+from storefront.kit.text import Text
 from storefront.orders.models import Order, OrderLine
 from storefront.shops.models import Shop
 
@@ -53,7 +54,7 @@ class Period:
     first: date
     last: date
     timezone: str
-    problem: str = ""
+    problem: Text = ""
 
     @property
     def days(self) -> int:

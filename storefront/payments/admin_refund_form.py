@@ -19,6 +19,7 @@ from storefront.kit.format import format_money
 from storefront.kit.ids import as_id
 from storefront.kit.money import CENT, ZERO, quantize
 from storefront.kit.refusals import Refusal
+from storefront.kit.text import Text
 from storefront.orders.models import Order, OrderLine
 from storefront.payments.line_refunds import Pieces, delivery_left, paid_for_line
 from storefront.payments.refunds import refund_total
@@ -34,7 +35,7 @@ class Summary:
 
     text: str
     is_ready: bool
-    problem: str
+    problem: Text
 
 
 class RefundForm(BaseDialogForm):

@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _lazy
 
+from storefront.kit.text import Text
 from storefront.privacy import records
 from storefront.privacy.person import Person
 
@@ -20,10 +21,10 @@ class Kind:
     if counting would take long."""
 
     name: str
-    title: str
+    title: Text
     rows: Callable[[Person], QuerySet] | None
     records: Callable[[Person], Iterator[Record]]
-    fate: str
+    fate: Text
 
     def count(self, person: Person) -> int | None:
         return self.rows(person).count() if self.rows else None

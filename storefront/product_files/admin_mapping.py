@@ -132,8 +132,8 @@ class MappingOfImport:
         context: dict[str, Any] = {
             "title": _("Map the columns of %(file)s") % {"file": row.file_name},
             "form": form,
-            "media": self.media,
-        }  # type: ignore[attr-defined]
+            "media": self.media,  # type: ignore[attr-defined]
+        }
         if request.method == "POST" and form.is_valid():
             if request.POST.get("step") == "import":
                 return self._import(request, row, form.mapping())

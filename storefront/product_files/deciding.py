@@ -89,7 +89,7 @@ def decline_undecided(*, now: datetime, limit: int) -> int:
     closed = 0
     for row in waiting.select_related("shop").order_by("id")[:limit]:
         try:
-            decline_import(shop=row.shop, row=row, reason=EXPIRED, now=now)
+            decline_import(shop=row.shop, row=row, reason=str(EXPIRED), now=now)
         except AlreadyDecided:
             continue
         closed += 1

@@ -15,6 +15,7 @@ from django.utils.translation import ngettext
 from storefront.catalogue.models import Product, Variant
 from storefront.kit.format import format_count
 from storefront.kit.refusals import Refusal
+from storefront.kit.text import Text
 from storefront.product_files.impact import Impact
 from storefront.shops.models import Shop
 
@@ -99,7 +100,7 @@ class Gate:
         return found
 
 
-def _share(number: int, total: int, text: str, rule: str, most: Decimal) -> str:
+def _share(number: int, total: int, text: Text, rule: str, most: Decimal) -> str:
     """The sentence if this is too much of the shop; empty if it is not. Repriced drafts are not part of the total."""
     total = max(total, number)
     if number < MIN_CHANGED or Decimal(number) * 100 < most * total:

@@ -267,7 +267,7 @@ class ImportRun:
         also of `matched` products that an update imports later, so that they name the first row."""
         for parsed in outcome.created:
             self.report_problems([*parsed.warnings, *parsed.new_warnings])
-        for parsed, _unused, _unused in outcome.updated:
+        for parsed, _matched, _changed in outcome.updated:
             self.report_problems(parsed.warnings)
         for warning in (each for parsed, _unused in matched if self.update for each in parsed.update_warnings):
             # Once for each column in this import.
@@ -278,7 +278,7 @@ class ImportRun:
     def _keep_related(self, outcome: Outcome) -> None:
         # Products that a dry run would create have no ids.
         ids = outcome.created_ids or [-parsed.line for parsed in outcome.created]
-        updated = {parsed.line for parsed, _unused, _unused in outcome.updated}
+        updated = {parsed.line for parsed, _matched, _changed in outcome.updated}
         matched = [(parsed, match.product.id) for parsed, match in outcome.matched if match.product]
         self.related.add(zip(outcome.created, ids, strict=True), counted="created")
         self.related.add([each for each in matched if each[0].line in updated], counted="updated")

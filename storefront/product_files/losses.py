@@ -71,10 +71,10 @@ def _of_product(held: Held, each: ExistingProduct) -> Iterator[str]:
     if any(row.name != " / ".join(row.option_values.values()) for row in variants):
         yield _("Names of variants")
     if not held.alt and any(row.alt for row in each.media):
-        yield LABELS["alt"]
+        yield str(LABELS["alt"])
     for kind in ("vendor", "shipping_origin"):
         if getattr(product, f"{kind}_id"):
-            yield LABELS[kind]
+            yield str(LABELS[kind])
     if each.options:
         yield _("Options with prices")
     if each.bundle_items:
@@ -101,7 +101,7 @@ def _stated(row: models.Model, held: str) -> Iterator[str]:
 
 
 @cache
-def _columns(model: type[models.Model], held: str) -> tuple[list[str], list[Any], list[str]]:
+def _columns(model: type[models.Model], held: str) -> tuple[list[str], list[Any], list[Any]]:
     """The columns that the format does not hold, their defaults and their labels."""
     names = sorted(members(model).keys() - _DERIVED - {*held.split()})
     defaults = {column.name: column.get_default() for column in model._meta.concrete_fields}

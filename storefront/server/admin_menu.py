@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.checkout import dashboard
+from storefront.kit.text import Text
 from storefront.staff.admin_base import OneRowAdmin
 
 # The models of the menu's pages by group, the most used first. Titles and icons are those of the pages.
@@ -31,9 +32,9 @@ MENU = [
 class Topic:
     """Pages that belong together, by their models; `text` is their purpose in a sentence."""
 
-    title: str
+    title: Text
     icon: str
-    text: str
+    text: Text
     models: str
 
 
@@ -165,7 +166,7 @@ def _tabs_of(topic: Topic, request: HttpRequest) -> dict[str, Any]:
     return shown | {"models": models if len(items) > 1 else []}
 
 
-def _entry_of_topics(title: str, icon: str, topics: Iterable[Topic], request: HttpRequest) -> dict[str, Any]:
+def _entry_of_topics(title: Text, icon: str, topics: Iterable[Topic], request: HttpRequest) -> dict[str, Any]:
     """One entry for all pages of these topics; empty if the user may open none."""
     links = [_link_to(page)["link"] for topic in topics for page in _open_to(request, topic.models)]
     if not links:
@@ -198,6 +199,6 @@ def script(request: HttpRequest) -> str:
     return static("shops/admin.js")
 
 
-def account_links(request: HttpRequest) -> list[dict[str, str]]:
+def account_links(request: HttpRequest) -> list[dict[str, Text]]:
     """The links in the signed-in user's menu."""
     return [{"title": _("Security"), "link": reverse("admin:security")}]

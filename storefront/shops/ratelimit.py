@@ -9,6 +9,7 @@ import time
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
+from typing import ClassVar
 
 import structlog
 from django.conf import settings
@@ -18,6 +19,7 @@ from limits.storage import Storage, storage_from_string
 from limits.strategies import MovingWindowRateLimiter
 
 from storefront.kit.refusals import TryLater
+from storefront.kit.text import Text
 from storefront.kit.windows import Windows
 
 log = structlog.get_logger(__name__)
@@ -47,7 +49,8 @@ class Quota:
 class RateLimited(TryLater):
     """The limit is used up; `retry_after` is in seconds (R-ERR-10)."""
 
-    status, code, message = 429, "rate_limited", "Too many requests. Please try again later."
+    status, code = 429, "rate_limited"
+    message: ClassVar[Text] = "Too many requests. Please try again later."
 
 
 def count_call(credential: str, *, per_minute: int) -> tuple[bool, Quota]:

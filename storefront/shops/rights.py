@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from django.utils.translation import gettext_lazy as _lazy
 
+from storefront.kit.text import Text
 from storefront.shops.models import StaffMember
 
 OWNER, MANAGER, FULFILMENT, READ_ONLY = StaffMember.Role
@@ -49,7 +50,7 @@ class Right(StrEnum):
 
 
 # By right: its description and the roles that have it. docs/staff.md shows the same table.
-TABLE: dict[Right, tuple[str, tuple[StaffMember.Role, ...]]] = {
+TABLE: dict[Right, tuple[Text, tuple[StaffMember.Role, ...]]] = {
     Right.SEE_FIGURES: (_lazy("See sales figures"), (OWNER, MANAGER, READ_ONLY)),
     Right.VIEW_ORDERS: (_lazy("See orders"), (OWNER, MANAGER, FULFILMENT, READ_ONLY)),
     Right.ANNOTATE_ORDERS: (_lazy("Edit order notes and tags"), (OWNER, MANAGER, FULFILMENT)),

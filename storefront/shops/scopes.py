@@ -2,7 +2,9 @@
 
 from django.utils.translation import gettext_lazy as _lazy
 
-SCOPES: dict[str, str] = {
+from storefront.kit.text import Text
+
+SCOPES: dict[str, Text] = {
     "read_products": _lazy("Read products and categories"),
     "write_products": _lazy("Create, change and delete products"),
     "read_orders": _lazy("Read orders"),

@@ -31,6 +31,7 @@ from unfold.dataclasses import UnfoldAction
 from unfold.paginator import InfinitePaginator
 
 from storefront.kit.refusals import Refusal
+from storefront.kit.text import Text
 from storefront.shops import changes, quotas
 from storefront.shops.rights import Right
 from storefront.staff import held_forms
@@ -61,7 +62,8 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, WithQuickRows):
     # Query parameters that its lists accept besides those of their filters.
     extra_lookups: frozenset[str] = frozenset()
     # The title in the menu and in tabs, unless it is that of the model; and the icon there.
-    menu_title = icon = ""
+    menu_title: Text = ""
+    icon = ""
     # What adding, changing and deleting its rows can move.
     moves: Moves | None = None
     # By name: its actions and pages of its own.
@@ -78,7 +80,7 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, WithQuickRows):
     warn_unsaved_form = True
     list_select_related: Any = ["shop"]
     # The text of an empty list about its future contents.
-    empty_text = ""
+    empty_text: Text = ""
 
     def __init_subclass__(cls, **given: Any) -> None:
         """Complete the lists of actions and `rights` from the declarations of the actions."""

@@ -23,6 +23,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from storefront.kit import markup
 from storefront.kit.refusals import InvalidFields
+from storefront.kit.text import Text
 from storefront.shops.models import Shop
 from storefront.staff import shown_fields
 
@@ -40,7 +41,7 @@ class ShopScopedForm(forms.ModelForm):
     is_held = False
 
     # By constraint name: field and message, where the general message would not help.
-    constraint_errors: dict[str, tuple[str, str]] = {}
+    constraint_errors: dict[str, tuple[str, Text]] = {}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -13,7 +13,6 @@ from typing import Any
 from django.contrib import admin, messages
 from django.http import HttpResponse, HttpResponseNotAllowed
 from django.urls import reverse
-from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext_lazy
 from unfold.decorators import action, display
@@ -21,10 +20,9 @@ from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
 
 from storefront.kit.format import format_money, format_time
+from storefront.kit.text import Text
 from storefront.shops.rights import Right
 
-# A text, or one that is marked for translation.
-Text = str | Promise
 PRIMARY, DANGER = ActionVariant.PRIMARY, ActionVariant.DANGER
 ON_ROW, ON_LIST, ON_CHOSEN, OWN_PAGE = "actions_detail", "actions_list", "actions", "own_pages"
 
@@ -69,7 +67,7 @@ def chosen_deed(title: Text, right: Right, moves: Moves) -> Callable:
     """An action on chosen rows of the list, which gets the request and the rows. The text that it returns is shown."""
 
     def declared(act: Callable) -> Callable:
-        @admin.action(description=title)
+        @admin.action(description=title)  # type: ignore[arg-type]
         @wraps(act)
         def carry_out(page: Any, request: Any, rows: Any) -> HttpResponse | None:
             done = act(page, request, rows)
@@ -152,7 +150,7 @@ def sure(title: Text, button: Text, *sentences: Text, more: Callable[..., dict[s
 
     def declared(act: Any) -> Callable:
         act.question = lambda request, row: {
-            "title": title.format(row),
+            "title": str(title).format(row),
             "sentences": sentences,
             "button": button,
             **(more(request, row) if more else {}),
@@ -223,7 +221,7 @@ def link(page: str, key: Any, text: Any) -> str:
     return format_html('<a href="{}">{}</a>', reverse(f"admin:{page}", args=[key]), text)
 
 
-def table(rows: Iterable[Iterable[Any]], headings: Iterable[str] = ()) -> str:
+def table(rows: Iterable[Iterable[Any]], headings: Iterable[Text] = ()) -> str:
     """A table for a read-only field."""
     lines = (
         format_html(
@@ -244,7 +242,7 @@ def names(text: str) -> list[Any]:
     return [tuple(each.split("+")) if "+" in each else each for each in text.split()]
 
 
-def layout(*groups: str) -> list[tuple[Any, dict[str, Any]]]:
+def layout(*groups: str) -> list[tuple[Text | None, dict[str, Any]]]:
     """The groups of a form's fields: `Price: price sale_price`, or the fields of a group without a title."""
     parts = [group.rpartition(": ") for group in groups]
     return [(gettext_lazy(title) if title else None, {"fields": names(fields)}) for title, _, fields in parts]
@@ -257,14 +255,14 @@ def choice_filter(
     too. Without a choice, the rows are those that `otherwise` returns, or all."""
 
     class Choices(admin.SimpleListFilter):
-        def lookups(self, request: Any, model_admin: Any) -> list[tuple[str, Any]]:
-            return [(value, text) for value, (text, _) in options.items()]
+        def lookups(self, request: Any, model_admin: Any) -> list[tuple[str, str]]:
+            return [(value, str(text)) for value, (text, _) in options.items()]
 
         def queryset(self, request: Any, queryset: Any) -> Any:
             _, narrow = options.get(self.value() or "", ("", otherwise))
             return narrow(queryset, request) if narrow else queryset
 
-    Choices.title, Choices.parameter_name = title, parameter
+    Choices.title, Choices.parameter_name = title, parameter  # type: ignore[assignment]
     return Choices
 
 

@@ -21,6 +21,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from storefront.kit import sealing
 from storefront.kit.refusals import InvalidFields
+from storefront.kit.text import Text
 from storefront.pods import registry
 from storefront.shops.models import User
 from storefront.shops.throttle import TooManyTries
@@ -166,7 +167,7 @@ class SignInPages(Site):
         return self.ask_for_factor(request, pending.user, entered, "shops/admin/second_step.html", _("Second factor"))
 
     def ask_for_factor(
-        self, request: Any, user: User, proved: Callable[[], HttpResponse], template: str, title: str
+        self, request: Any, user: User, proved: Callable[[], HttpResponse], template: str, title: Text
     ) -> HttpResponse:
         """A page that asks this person for their second factor. Once it is right, returns `proved()`."""
         form = FactorForm(request.POST if request.method == "POST" else None)

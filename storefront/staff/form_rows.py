@@ -52,13 +52,13 @@ def mend_rows(page: Any, request: Any, object_id: str | None) -> list[str]:
         if found["kind"].endswith("-id"):
             if value and key in tables and not _can_be_an_id(tables[key][0].model, value):
                 posted[name] = ""
-                problems.append(NO_ID)
+                problems.append(str(NO_ID))
         elif not value and found["kind"] in NOT_COUNTED:
             # As a read-only table is shown again after a refused form.
             continue
         elif not (value.isascii() and value.isdigit() and len(value) < 7):
             posted[name] = "0"
-            problems.append(NO_NUMBER)
+            problems.append(str(NO_NUMBER))
         elif found["kind"] in ("TOTAL_FORMS", "rows"):
             counts.setdefault(key, {})[name] = int(value)
     problems += _bound_counts(counts, tables, posted, request, row_id)
@@ -76,18 +76,18 @@ def _bound_counts(
         table, claimed = tables.get(key), sum(each.values())
         most = _most(table, claimed, request, row_id)
         if claimed > most:
-            problems.append(_told(TOO_MANY, claimed, table, most))
+            problems.append(_problem_of(TOO_MANY, claimed, table, most))
         for name, count in each.items():
             # A browser sends fields of each row, but for those of a table that is only read.
             real = sent.get(name.rpartition("-")[0], 0) + BLANK_ROWS
             real += _shown(table, request, row_id) if count > real else 0
             if real < count <= most:
-                problems.append(_told(NOT_SENT, count, table, real - BLANK_ROWS))
+                problems.append(_problem_of(NOT_SENT, count, table, real - BLANK_ROWS))
             posted[name] = str(min(count, real, most))
     return problems
 
 
-def _told(text: Any, count: int, table: Any, most: int) -> str:
+def _problem_of(text: Any, count: int, table: Any, most: int) -> str:
     return str(text) % {"count": f"{count:,}", "rows": _title(table), "most": f"{most:,}"}
 
 

@@ -53,7 +53,7 @@ def add_passkey(*, request: HttpRequest, user: User, answer: str, name: str, now
         assert credential is not None
     except Exception:
         # The library raises many kinds of errors, and each means that the response is not valid.
-        raise InvalidFields(errors={"passkey": [REFUSED]}) from None
+        raise InvalidFields(errors={"passkey": [str(REFUSED)]}) from None
     passkey = Passkey(
         user=user,
         name=name or "Passkey",

@@ -42,7 +42,7 @@ class LinkOver(Refusal):
 def ask_for_proof(*, shop: Shop, now: datetime) -> None:
     """Mail a link to the shop's address. Raises InvalidFields if it has none or needs the operator, and RateLimited."""
     if not shop.email:
-        raise InvalidFields(errors={"email": [NO_ADDRESS]})
+        raise InvalidFields(errors={"email": [str(NO_ADDRESS)]})
     if is_of_deployment(shop.email):
         raise InvalidFields(errors={"email": [f"{OPERATORS} --shop {shop.domain}"]})
     for name in (str(shop.pk), tokens.digest(shop.email.lower())):
@@ -112,7 +112,7 @@ def check_sender(*, shop: Shop, now: datetime) -> list[Finding]:
 def allow(*, shop: Shop, now: datetime) -> None:
     """The operator lets the shop's present address be its sender. Raises InvalidFields if it has none."""
     if not shop.email:
-        raise InvalidFields(errors={"email": [NO_ADDRESS]})
+        raise InvalidFields(errors={"email": [str(NO_ADDRESS)]})
     Shop.objects.filter(pk=shop.pk).update(allowed_sender=shop.email)
     audit.record(shop=shop, action="sender.allowed", object=shop, after={"email": shop.email}, now=now)
 

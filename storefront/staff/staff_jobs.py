@@ -29,8 +29,8 @@ def notify_owners(shop: Shop, kind: str, about: str) -> None:
     for email in owners.order_by("pk").values_list("user__email", flat=True):
         with speaking_to_address(email, shop):
             place = audit.current_place() or _("this server")
-            told = _("%(about)s (by %(by)s, from %(place)s)") % {"about": about, "by": by, "place": place}
-        send_to_owner.enqueue(shop.pk, email, kind, told if by else about)
+            notice = _("%(about)s (by %(by)s, from %(place)s)") % {"about": about, "by": by, "place": place}
+        send_to_owner.enqueue(shop.pk, email, kind, notice if by else about)
 
 
 @task(queue_name=MAILS)

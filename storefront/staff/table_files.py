@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _lazy
 from unfold.widgets import UnfoldAdminFileFieldWidget
 
 from storefront.kit.files.tables import UnusableTable
+from storefront.kit.text import Text
 from storefront.staff.admin_base import ShopScopedAdmin
 
 
@@ -18,7 +19,7 @@ class ImportForm(forms.Form):
 
 
 def import_page(
-    page: ShopScopedAdmin, request: HttpRequest, load: Callable[[bytes], str], **context: str
+    page: ShopScopedAdmin, request: HttpRequest, load: Callable[[bytes], str], **context: Text
 ) -> HttpResponse | str:
     """The page that asks for a CSV file, with its `title`, an `explanation` and the way `back`.
 

@@ -8,16 +8,17 @@ from typing import Any
 
 from django.utils.translation import gettext_lazy as _lazy
 
+from storefront.kit.text import Text
 from storefront.staff.admin_parts import layout
 
 
-def _group(classes: str, text: str) -> tuple[str | None, dict[str, Any]]:
+def _group(classes: str, text: str) -> tuple[Text | None, dict[str, Any]]:
     """A group of fields in the form of `layout`, with the CSS classes and options that place it."""
     [(title, options)] = layout(text)
     return title, {"classes": classes.split(), **options}
 
 
-FIELDSETS: list[tuple[str | None, dict[str, Any]]] = [
+FIELDSETS: list[tuple[Text | None, dict[str, Any]]] = [
     _group("main", "name description"),
     _group("main more", "Short description: short_description"),
     _group("main", "Price: price+compare_price"),

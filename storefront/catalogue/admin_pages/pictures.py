@@ -69,7 +69,7 @@ class MediaForm(ShopScopedForm):
 
     def save(self, commit: bool = True) -> Any:
         if self.uploaded is not None and not uploaded_pictures.take_over(self.uploaded, self.instance):
-            raise InvalidFields(errors={"media": [GONE]})
+            raise InvalidFields(errors={"media": [str(GONE)]})
         return super().save(commit)
 
     class Meta:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.catalogue.models import Product
+from storefront.kit.text import Text
 from storefront.shops.languages import CHOICES, OTHER
 from storefront.staff.form_rows import MAX_ROWS_OF_FIELD
 
@@ -31,9 +32,9 @@ class Column:
     """One field of each row. With `choices`, a list to choose from, which also offers other values that are stored."""
 
     name: str
-    label: str
-    placeholder: str = ""
-    choices: list[tuple[str, str]] = field(default_factory=list)
+    label: Text
+    placeholder: Text = ""
+    choices: list[tuple[str, Any]] = field(default_factory=list)
     is_long: bool = False
     is_hidden: bool = False
 
@@ -89,10 +90,13 @@ class RowsWidget(forms.Widget):
         return cells
 
 
+ADD = _lazy("Add a row")
+
+
 class RowsField(forms.Field):
     """Rows as a list of texts by column. Rows that are empty are left out; None if the form did not have the field."""
 
-    def __init__(self, columns: list[Column], *, add: str = _lazy("Add a row"), **given: Any) -> None:
+    def __init__(self, columns: list[Column], *, add: Any = ADD, **given: Any) -> None:
         super().__init__(widget=RowsWidget(columns, add), required=False, **given)
         self.visible = [column.name for column in columns if not column.is_hidden]
 

@@ -22,7 +22,7 @@ MAX_SEPARATOR_LENGTH = 5
 MAX_FILE_BYTES = 1 << 20
 
 # Every member with its name on the mapping's page.
-MEMBERS: dict[str, str] = {
+MEMBERS: dict[str, Any] = {
     "name": _lazy("Name"),
     "sku": _lazy("SKU"),
     "barcode": _lazy("Barcode"),

@@ -85,7 +85,7 @@ def read(table: Table, currency: str) -> Iterator[ReadResult]:
     with RowStore() as bundles:
         for line, text in table.lines():
             if is_cut(text):
-                yield Failure([Problem(line, "", TOO_LONG)])
+                yield Failure([Problem(line, "", str(TOO_LONG))])
                 continue
             text = text.strip("\ufeff \t\r\n")
             if not text:

@@ -185,7 +185,7 @@ class _Reader:
 
     def product_or_variant(self, row: RowReader) -> ReadResult:
         """The row of a file without handles, which is about the product or the variant that has the SKU."""
-        parsed = ParsedProduct(row.line, Keys(), {}, refusal_if_new=_NEEDS_TITLE)
+        parsed = ParsedProduct(row.line, Keys(), {}, refusal_if_new=str(_NEEDS_TITLE))
         self._sales_fields(parsed, row, parsed.fields, parsed.if_new)
         parsed.keys.sku = parsed.fields.get("sku", "")
         if not parsed.keys.sku:
@@ -257,7 +257,7 @@ class _Reader:
         parsed = ParsedProduct(first.line, Keys(slug=slug, name=fields.get("name", "")), fields, slug)
         parsed.if_new["status"] = Product.Status.ACTIVE
         if "title" not in self.columns:
-            parsed.refusal_if_new = _NEEDS_TITLE
+            parsed.refusal_if_new = str(_NEEDS_TITLE)
         fields |= self._status(first)
         if "vendor" in self.columns:
             parsed.related_names["brand"] = first.read("vendor", parsers.decoded(200)) or None
