@@ -10,7 +10,7 @@ MAX_FUNCTION_LINES = 50
 FOLDERS = ("storefront", "tests", "bin", "benchmarks", "deploy")
 
 # Reasons by path.
-ALLOWED: dict[str, str] = {}
+ALLOWED: dict[str, str] = {"storefront/staff/derived_texts.py": "a list that bin/admin_names.py writes"}
 
 
 def main() -> int:

@@ -8,6 +8,8 @@ from typing import Any
 import orjson
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.apps.extensions import delete_extensions
@@ -38,11 +40,15 @@ _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
 
 
 class AppUnavailable(Refusal):
-    code, message, field = "app_unavailable", "This app cannot be installed.", "app"
+    code, message, field = "app_unavailable", _lazy("This app cannot be installed."), "app"
 
 
 class AlreadyInstalled(Refusal):
-    code, message, field = "already_installed", "This app is already installed in this shop.", "app"
+    code, message, field = (
+        "already_installed",
+        _lazy("This app is already installed in this shop."),
+        "app",
+    )
 
 
 def register_app(
@@ -75,7 +81,7 @@ def register_app(
     )
     errors = _field_errors(app) | _unknown_scopes(scopes)
     if App.objects.filter(slug=app.slug).exists():
-        errors["slug"] = [f"Another app already has the slug {app.slug}."]
+        errors["slug"] = [_("Another app already has the slug %(slug)s.") % {"slug": app.slug}]
     if errors:
         raise InvalidFields(errors=errors)
     try:
@@ -83,18 +89,20 @@ def register_app(
             app.save()
     except IntegrityError:
         # A concurrent registration took the slug first.
-        raise InvalidFields(errors={"slug": [f"Another app already has the slug {app.slug}."]}) from None
+        raise InvalidFields(
+            errors={"slug": [_("Another app already has the slug %(slug)s.") % {"slug": app.slug}]}
+        ) from None
     return app, secret
 
 
 def _field_errors(app: App) -> dict[str, list[str]]:
     errors = {}
     if not 1 <= len(app.name) <= 100:
-        errors["name"] = ["Expected a name of 1 to 100 characters."]
+        errors["name"] = [_("Expected a name of 1 to 100 characters.")]
     if not _SLUG.match(app.slug) or len(app.slug) > 60:
-        errors["slug"] = ["Expected 1 to 60 lowercase letters, digits and hyphens, such as gift-notes."]
+        errors["slug"] = [_("Expected 1 to 60 lowercase letters, digits and hyphens, such as gift-notes.")]
     if app.contact and "@" not in app.contact:
-        errors["contact"] = ["Expected an email address."]
+        errors["contact"] = [_("Expected an email address.")]
     try:
         addresses.check_url(app.install_url)
     except addresses.BadAddress as bad:
@@ -104,7 +112,16 @@ def _field_errors(app: App) -> dict[str, list[str]]:
 
 def _unknown_scopes(scopes: list[str]) -> dict[str, list[str]]:
     unknown = sorted(set(scopes) - SCOPES.keys())
-    return {"scopes": [f"Unknown: {', '.join(unknown)}. Known: {', '.join(SCOPES)}."]} if unknown else {}
+    return (
+        {
+            "scopes": [
+                _("Unknown: %(unknown)s. Known: %(scopes)s.")
+                % {"unknown": ", ".join(unknown), "scopes": ", ".join(SCOPES)}
+            ]
+        }
+        if unknown
+        else {}
+    )
 
 
 @transaction.atomic
@@ -253,7 +270,14 @@ def _granted_scopes(app: App, scopes: list[str]) -> list[str]:
     others = sorted(set(scopes) - set(app.scopes))
     if others:
         asked = ", ".join(app.scopes) or "nothing"
-        raise InvalidFields(errors={"scopes": [f"{app} does not ask for {', '.join(others)}. It asks for {asked}."]})
+        raise InvalidFields(
+            errors={
+                "scopes": [
+                    _("%(app)s does not ask for %(others)s. It asks for %(asked)s.")
+                    % {"app": app, "others": ", ".join(others), "asked": asked}
+                ]
+            }
+        )
     return sort_scopes(scopes)
 
 

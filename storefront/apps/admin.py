@@ -7,6 +7,8 @@ from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.text import Truncator
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.admin import ModelAdmin
 
 from storefront.apps import actions
@@ -29,11 +31,17 @@ def may_install(app: Any) -> bool:
     return app.is_active and not app.is_here
 
 
+def _state_of(app: Any) -> tuple[str, str]:
+    if app.is_here:
+        return "installed", _("Installed")
+    return ("available", _("Available")) if app.is_active else ("withdrawn", _("Withdrawn"))
+
+
 @admin.register(App)
 class AppAdmin(ShopScopedAdmin):
     """Apps belong to no shop: the operator edits them, owners of shops see and install them."""
 
-    menu_title = "All apps"
+    menu_title = _lazy("All apps")
     form = AppForm
     rights = {"view": Right.MANAGE_APPS, "add": Right.OPERATE, "change": Right.OPERATE}
     moves = Moves.IDENTITY
@@ -78,17 +86,17 @@ class AppAdmin(ShopScopedAdmin):
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return [name for _, options in self.get_fieldsets(request, obj) for name in options["fields"]]
 
-    in_short = column("description", lambda row: Truncator(row.description).chars(60) or "–")
-    permissions = column("permissions", lambda row: count_permissions(row.scopes))
-    about = column("description", lambda row: row.description or "–")
-    asks_for = column("permissions", lambda row: scopes_in_words(row.scopes))
+    in_short = column(_lazy("description"), lambda row: Truncator(row.description).chars(60) or "–")
+    permissions = column(_lazy("permissions"), lambda row: count_permissions(row.scopes))
+    about = column(_lazy("description"), lambda row: row.description or "–")
+    asks_for = column(_lazy("permissions"), lambda row: scopes_in_words(row.scopes))
 
     state = column(
-        "in this shop",
-        lambda row: "Installed" if row.is_here else "Available" if row.is_active else "Withdrawn",
-        label={"Installed": "success", "Available": "info", "Withdrawn": "warning"},
+        _lazy("in this shop"),
+        _state_of,
+        label={"installed": "success", "available": "info", "withdrawn": "warning"},
     )
-    shops_count = column("shops", lambda row: row.shops, by="shops")
+    shops_count = column(_lazy("shops"), lambda row: row.shops, by="shops")
 
     def save_model(self, request: Any, obj: App, form: Any, change: bool) -> None:
         if change:
@@ -106,34 +114,37 @@ class AppAdmin(ShopScopedAdmin):
         return self.show_secret(
             request,
             secret,
-            title=f"Secret of “{app}”",
-            kind="secret",
-            use="The app uses it to verify install notifications.",
+            title=_("Secret of “%(app)s”") % {"app": app},
+            kind=_("secret"),
+            use=_("The app uses it to verify install notifications."),
             then=reverse("admin:apps_app_change", args=[app.pk]),
         )
 
-    @deed("Install", Right.MANAGE_APPS, Moves.IDENTITY, icon="download", variant=PRIMARY, when=may_install)
+    @deed(_lazy("Install"), Right.MANAGE_APPS, Moves.IDENTITY, icon="download", variant=PRIMARY, when=may_install)
     def install(self, request: Any, app: Any) -> Any:
         """The consent page: a tick box for each permission that the app asks for."""
         form = ConsentForm(request.POST if request.method == "POST" else None, app=app)
         if request.method == "POST" and form.is_valid():
             return refusal_as_message(request, lambda: self._install(request, app, form.cleaned_data["scopes"]))
         context = {"app": app, "form": form, "host": script_host(app.install_url), "sees": SEES}
-        context |= {"title": f"Install “{app}” in {request.shop.name}?", "blocked_reason": blocked_reason()}
+        context |= {
+            "title": _("Install “%(app)s” in %(shop)s?") % {"app": app, "shop": request.shop.name},
+            "blocked_reason": blocked_reason(),
+        }
         return self.page(request, "apps/admin/install.html", **context)
 
-    @deed("New secret", Right.OPERATE, Moves.IDENTITY, icon="key", url_path="secret")
+    @deed(_lazy("New secret"), Right.OPERATE, Moves.IDENTITY, icon="key", url_path="secret")
     @sure(
-        "Create a new secret for “{}”?",
-        "New secret",
-        "Install notifications will be signed with the new secret only. The old one stops working.",
+        _lazy("Create a new secret for “{}”?"),
+        _lazy("New secret"),
+        _lazy("Install notifications will be signed with the new secret only. The old one stops working."),
     )
     def rotate_secret(self, request: Any, app: Any) -> Any:
         secret = actions.rotate_app_secret(app=app, now=request.now)
-        self.log_change(request, app, "New secret created.")
+        self.log_change(request, app, _("New secret created."))
         return self._show_new_secret(request, app, secret)
 
     def _install(self, request: Any, app: App, scopes: list[str]) -> HttpResponse:
         installation, token = actions.install_app(shop=request.shop, app=app, scopes=scopes, now=request.now)
-        self.log_change(request, app, f"Installed in {request.shop}.")
+        self.log_change(request, app, _("Installed in %(shop)s.") % {"shop": request.shop})
         return show_token(self, request, installation, token)

@@ -5,6 +5,9 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import ngettext
 from unfold.decorators import display
 
 from storefront.apps import rendering
@@ -17,6 +20,12 @@ from storefront.staff.admin_base import ShopScopedAdmin
 from storefront.staff.admin_parts import PRIMARY, Moves, column, deed, layout, moment
 
 HEALTH = {"Healthy": "success", "Failing": "warning", "Suspended": "danger", "Off": ""}
+HEALTH_TEXTS = {
+    "Healthy": _lazy("Healthy"),
+    "Failing": _lazy("Failing"),
+    "Suspended": _lazy("Suspended"),
+    "Off": _lazy("Off"),
+}
 
 # The sample basket that a preview sends to the app.
 SAMPLE: dict[str, Any] = {
@@ -57,18 +66,20 @@ def health_of(row: Extension) -> tuple[str, str]:
     state = health(row, clock.now())
     if state == "Suspended":
         until = format_time(row.asked_again_at, row.shop.timezone)
-        return state, f"Failed repeatedly: not called until {until}"
+        return state, _("Failed repeatedly: not called until %(until)s") % {"until": until}
     if state == "Failing":
-        return state, f"Failed {row.failures_in_a_row} times in a row"
-    return state, state
+        return state, ngettext(
+            "Failed %(count)s times in a row", "Failed %(count)s times in a row", row.failures_in_a_row
+        ) % {"count": row.failures_in_a_row}
+    return state, str(HEALTH_TEXTS[state])
 
 
 @admin.register(Extension)
 class ExtensionAdmin(ShopScopedAdmin):
     """Apps register and delete their blocks; the merchant can turn a block off."""
 
-    menu_title = "Blocks"
-    empty_text = (
+    menu_title = _lazy("Blocks")
+    empty_text = _lazy(
         "Installed apps can show blocks at the checkout, on product pages and after the order. They are listed here."
     )
     rights = {"view": Right.MANAGE_APPS, "change": Right.MANAGE_APPS}
@@ -86,7 +97,7 @@ class ExtensionAdmin(ShopScopedAdmin):
 
     readonly_fields = [name for _, options in fieldsets for name in options["fields"] if name != "is_active"]
 
-    registered = moment("created_at", "registered")
+    registered = moment("created_at", _lazy("registered"))
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Extension | None:
         """The row with its statistics and its last call, read once for all fields."""
@@ -95,35 +106,38 @@ class ExtensionAdmin(ShopScopedAdmin):
             row.statistics, row.last = call_statistics(row.shop, row), last_call(row.shop, row)
         return row
 
-    block = column("block", lambda row: row.get_type_display())
-    app = column("app", lambda row: str(row.installation), by="installation__app__name")
+    block = column(_lazy("block"), lambda row: row.get_type_display())
+    app = column(_lazy("app"), lambda row: str(row.installation), by="installation__app__name")
 
-    health_shown = column("state", health_of, label=HEALTH)
-    health_text = column("state", lambda row: health_of(row)[1])
-    calls = column("calls in the last week (up to 1,000)", lambda row: format_count(row.statistics.calls))
-    p50 = column("median time", lambda row: _milliseconds(row.statistics.p50))
-    p95 = column("95th percentile", lambda row: _milliseconds(row.statistics.p95))
-    timed_out = column("timeouts", lambda row: format_count(row.statistics.timed_out))
-    failed = column("other failures", lambda row: format_count(row.statistics.failed))
+    health_shown = column(_lazy("state"), health_of, label=HEALTH)
+    health_text = column(_lazy("state"), lambda row: health_of(row)[1])
+    calls = column(_lazy("calls in the last week (up to 1,000)"), lambda row: format_count(row.statistics.calls))
+    p50 = column(_lazy("median time"), lambda row: _milliseconds(row.statistics.p50))
+    p95 = column(_lazy("95th percentile"), lambda row: _milliseconds(row.statistics.p95))
+    timed_out = column(_lazy("timeouts"), lambda row: format_count(row.statistics.timed_out))
+    failed = column(_lazy("other failures"), lambda row: format_count(row.statistics.failed))
 
-    @display(description="outcome")
+    @display(description=_lazy("outcome"))
     def last_outcome(self, row: Any) -> str:
         if row.last is None:
-            return "Not called yet"
+            return _("Not called yet")
         when = format_time(row.last.called_at, row.shop.timezone)
-        return f"{when}: {row.last.get_outcome_display()} after {row.last.duration_ms} ms. {row.last.reason}".strip()
+        shown = {"when": when, "outcome": row.last.get_outcome_display(), "duration": row.last.duration_ms}
+        return f"{_('%(when)s: %(outcome)s after %(duration)s ms.') % shown} {row.last.reason}".strip()
 
-    last_request = column("request", lambda row: _as_sent(row.last.request if row.last else ""))
-    last_answer = column("response", lambda row: _as_sent(row.last.answer if row.last else ""))
+    last_request = column(_lazy("request"), lambda row: _as_sent(row.last.request if row.last else ""))
+    last_answer = column(_lazy("response"), lambda row: _as_sent(row.last.answer if row.last else ""))
 
-    @deed("Preview", Right.MANAGE_APPS, Moves.NOTHING, icon="visibility", variant=PRIMARY)
+    @deed(_lazy("Preview"), Right.MANAGE_APPS, Moves.NOTHING, icon="visibility", variant=PRIMARY)
     def preview(self, request: Any, row: Any) -> Any:
         """Fetch the block for a sample basket and show it as the page would. The call is recorded like any other, so a
         success ends a suspension."""
         result = None
         if request.method == "POST":
             result = rendering.preview_block(request.shop, row.pk, payload=SAMPLE, now=request.now)
-        return self.page(request, "apps/admin/preview.html", title=f"Preview of “{row}”", row=row, result=result)
+        return self.page(
+            request, "apps/admin/preview.html", title=_("Preview of “%(row)s”") % {"row": row}, row=row, result=result
+        )
 
 
 def _milliseconds(duration: int | None) -> str:

@@ -1,6 +1,9 @@
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import ngettext
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from storefront.apps.script_hosts import checked_host
@@ -27,12 +30,14 @@ class ScopesField(forms.MultipleChoiceField):
 
 
 class AppForm(ShopScopedForm):
-    scopes = ScopesField(label="Permissions", help_text="A merchant can grant fewer when installing the app.")
+    scopes = ScopesField(
+        label=_lazy("Permissions"), help_text=_lazy("A merchant can grant fewer when installing the app.")
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if "install_url" in self.fields:
-            self.fields["install_url"].label = "Install URL"
+            self.fields["install_url"].label = _("Install URL")
 
     def clean_install_url(self) -> str:
         try:
@@ -44,7 +49,7 @@ class AppForm(ShopScopedForm):
 class ConsentForm(forms.Form):
     """The scopes that the merchant grants, among those that the app asks for."""
 
-    scopes = ScopesField(label="Permissions")
+    scopes = ScopesField(label=_lazy("Permissions"))
 
     def __init__(self, *args: Any, app: App, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -54,8 +59,10 @@ class ConsentForm(forms.Form):
 
 class InstallationForm(ShopScopedForm):
     scopes = ScopesField(
-        label="Permissions",
-        help_text="Changes apply from the app's next request. Write permissions do not include read permissions.",
+        label=_lazy("Permissions"),
+        help_text=_lazy(
+            "Changes apply from the app's next request. Write permissions do not include read permissions."
+        ),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -73,9 +80,9 @@ class AllowedHostForm(ShopScopedForm):
 
 
 def scopes_in_words(scopes: list[str]) -> str:
-    return ", ".join(SCOPES[scope] for scope in scopes if scope in SCOPES) or "No permissions"
+    return ", ".join(str(SCOPES[scope]) for scope in scopes if scope in SCOPES) or _("No permissions")
 
 
 def count_permissions(scopes: list[str]) -> str:
     """The number of scopes as a text, for narrow columns."""
-    return "1 permission" if len(scopes) == 1 else f"{len(scopes)} permissions"
+    return ngettext("%(count)s permission", "%(count)s permissions", len(scopes)) % {"count": len(scopes)}

@@ -7,6 +7,8 @@ from django.db.models import Prefetch, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.decorators import display
 
 from storefront.apps import actions, queries
@@ -22,23 +24,35 @@ from storefront.webhooks.admin import CANNOT_SIGN
 from storefront.webhooks.models import Delivery
 
 NOTIFICATION = {
-    Delivery.Status.PENDING: "Pending",
-    Delivery.Status.DELIVERED: "Delivered",
-    Delivery.Status.DEAD: "Failed",
-    Delivery.Status.CANCELLED: "Cancelled",
+    Delivery.Status.PENDING: _lazy("Pending"),
+    Delivery.Status.DELIVERED: _lazy("Delivered"),
+    Delivery.Status.DEAD: _lazy("Failed"),
+    Delivery.Status.CANCELLED: _lazy("Cancelled"),
 }
-NOTIFICATION_COLOURS = {"Pending": "info", "Delivered": "success", "Failed": "danger", "Cancelled": ""}
+NOTIFICATION_COLOURS = {"pending": "info", "delivered": "success", "dead": "danger", "cancelled": ""}
 
 # Apps that the page offers to install; the list of all apps has the others.
 MAX_OFFERED = 10
+
+
+def _notified(row: Any) -> str | tuple[str, str]:
+    for delivery in row.notifications:
+        return delivery.status, str(NOTIFICATION.get(delivery.status, delivery.get_status_display()))
+    return "–"
+
+
+def _state_of(row: Installation) -> tuple[str, str]:
+    if row.uninstalled_at:
+        return "uninstalled", _("Uninstalled")
+    return ("installed", _("Installed")) if row.can_sign else ("on_hold", str(CANNOT_SIGN))
 
 
 @admin.register(Installation)
 class InstallationAdmin(ShopScopedAdmin):
     """The apps of this shop: their permissions, tokens and last calls."""
 
-    menu_title = "Installed"
-    empty_text = (
+    menu_title = _lazy("Installed")
+    empty_text = _lazy(
         "Apps add to the shop what it lacks: blocks at the checkout, scripts, and programs that follow your orders."
     )
     form = InstallationForm
@@ -56,8 +70,8 @@ class InstallationAdmin(ShopScopedAdmin):
         "Calls to the app: last_calls",
     )
 
-    installed = moment("installed_at")
-    uninstalled = moment("uninstalled_at")
+    installed = moment("installed_at", _lazy("installed"))
+    uninstalled = moment("uninstalled_at", _lazy("uninstalled"))
 
     def changelist_view(self, request: Any, extra_context: dict[str, Any] | None = None) -> Any:
         available = queries.available_apps(request.shop)[:MAX_OFFERED]
@@ -78,31 +92,32 @@ class InstallationAdmin(ShopScopedAdmin):
         return shown if may_operate(request) else [*shown, "requests_per_minute"]
 
     state = column(
-        "state",
-        lambda row: "Uninstalled" if row.uninstalled_at else "Installed" if row.can_sign else CANNOT_SIGN,
-        label={"Installed": "success", "Uninstalled": "", CANNOT_SIGN: "danger"},
+        _lazy("state"),
+        _state_of,
+        label={"installed": "success", "uninstalled": "", "on_hold": "danger"},
     )
 
-    @display(description="install notification", label=NOTIFICATION_COLOURS)
-    def notified(self, row: Installation) -> str:
-        for delivery in row.notifications:  # type: ignore[attr-defined]
-            return NOTIFICATION.get(delivery.status, delivery.get_status_display())
-        return "–"
+    notified = column(_lazy("install notification"), lambda row: _notified(row), label=NOTIFICATION_COLOURS)
 
-    allowed = column("permissions", lambda row: count_permissions(row.scopes))
+    allowed = column(_lazy("permissions"), lambda row: count_permissions(row.scopes))
 
-    @display(description="tokens")
+    @display(description=_lazy("tokens"))
     def tokens(self, row: Installation) -> str:
         valid = queries.app_tokens(row.shop, row, clock.now())
         return ", ".join(self._token_text(row, token) for token in valid) or "–"
 
     @staticmethod
     def _token_text(row: Installation, token: ApiToken) -> str:
-        until = f", until {format_time(token.expires_at, row.shop.timezone)}" if token.expires_at else ""
-        used = format_time(token.last_used_at, row.shop.timezone) if token.last_used_at else "never"
-        return f"app_…{token.ending}{until}, last used: {used}"
+        shown = {
+            "ending": token.ending,
+            "used": format_time(token.last_used_at, row.shop.timezone) if token.last_used_at else _("never"),
+        }
+        if token.expires_at is None:
+            return _("app_…%(ending)s, last used: %(used)s") % shown
+        shown["until"] = format_time(token.expires_at, row.shop.timezone)
+        return _("app_…%(ending)s, until %(until)s, last used: %(used)s") % shown
 
-    @display(description="last calls")
+    @display(description=_lazy("last calls"))
     def last_calls(self, row: Installation) -> str:
         """Requests for blocks and webhook deliveries, newest first."""
         lines = format_html_join(
@@ -113,7 +128,7 @@ class InstallationAdmin(ShopScopedAdmin):
                 for called_at, purpose, outcome in queries.last_calls(row.shop, row)
             ),
         )
-        return format_html('<table class="text-left"><tbody>{}</tbody></table>', lines) if lines else "No calls yet"
+        return format_html('<table class="text-left"><tbody>{}</tbody></table>', lines) if lines else _("No calls yet")
 
     def offers(self, row: Installation, name: str) -> bool:
         if name == "end_old_tokens" and not any(
@@ -129,62 +144,62 @@ class InstallationAdmin(ShopScopedAdmin):
         if "requests_per_minute" in form.changed_data:
             actions.change_rate_limit(**given, requests_per_minute=form.cleaned_data["requests_per_minute"])
 
-    @deed("New token", Right.MANAGE_APPS, Moves.IDENTITY, icon="key", url_path="token")
+    @deed(_lazy("New token"), Right.MANAGE_APPS, Moves.IDENTITY, icon="key", url_path="token")
     @sure(
-        "Create a new token for “{}”?",
-        "New token",
-        "It is sent to the app, and you will see it only once.",
-        "The old token works for another 24 hours, unless you revoke it first.",
+        _lazy("Create a new token for “{}”?"),
+        _lazy("New token"),
+        _lazy("It is sent to the app, and you will see it only once."),
+        _lazy("The old token works for another 24 hours, unless you revoke it first."),
     )
     def rotate_token(self, request: Any, row: Any) -> HttpResponse:
         token = actions.rotate_token(shop=request.shop, installation=row, now=request.now)
         return show_token(self, request, row, token)
 
-    @deed("Revoke old tokens", Right.MANAGE_APPS, Moves.IDENTITY, icon="block", url_path="end-tokens")
+    @deed(_lazy("Revoke old tokens"), Right.MANAGE_APPS, Moves.IDENTITY, icon="block", url_path="end-tokens")
     @sure(
-        "Revoke old tokens of “{}”?",
-        "Revoke",
-        "Only the newest token will work from the next request. This cannot be undone.",
+        _lazy("Revoke old tokens of “{}”?"),
+        _lazy("Revoke"),
+        _lazy("Only the newest token will work from the next request. This cannot be undone."),
     )
     def end_old_tokens(self, request: Any, row: Any) -> str:
         actions.end_old_tokens(shop=request.shop, installation=row, now=request.now)
-        return "Old tokens revoked. Only the newest token works now."
+        return _("Old tokens revoked. Only the newest token works now.")
 
-    @deed("New webhook secret", Right.MANAGE_APPS, Moves.IDENTITY, icon="signature", url_path="secret")
+    @deed(_lazy("New webhook secret"), Right.MANAGE_APPS, Moves.IDENTITY, icon="signature", url_path="secret")
     @sure(
-        "Create a new webhook secret for “{}”?",
-        "New secret",
-        "You will see it only once.",
-        "For 24 hours, calls to the app are signed with both the old and the new secret.",
+        _lazy("Create a new webhook secret for “{}”?"),
+        _lazy("New secret"),
+        _lazy("You will see it only once."),
+        _lazy("For 24 hours, calls to the app are signed with both the old and the new secret."),
     )
     def rotate_secret(self, request: Any, row: Any) -> HttpResponse:
         return self.show_secret(
             request,
             actions.rotate_secret(shop=request.shop, installation=row, now=request.now),
-            title=f"Webhook secret of “{row}”",
-            kind="secret",
-            use="The app uses it to verify that webhooks and block requests come from this shop.",
+            title=_("Webhook secret of “%(row)s”") % {"row": row},
+            kind=_("secret"),
+            use=_("The app uses it to verify that webhooks and block requests come from this shop."),
             then="../change/",
         )
 
-    @deed("Uninstall", Right.MANAGE_APPS, Moves.IDENTITY, icon="delete", variant=DANGER)
+    @deed(_lazy("Uninstall"), Right.MANAGE_APPS, Moves.IDENTITY, icon="delete", variant=DANGER)
     @sure(
-        "Uninstall “{}”?",
-        "Uninstall",
-        "Its tokens stop working immediately, and these are deleted:",
+        _lazy("Uninstall “{}”?"),
+        _lazy("Uninstall"),
+        _lazy("Its tokens stop working immediately, and these are deleted:"),
         more=lambda request, row: {"deleted": queries.count_uninstalled(request.shop, row), "danger": True},
     )
     def uninstall(self, request: Any, row: Any) -> str:
         actions.uninstall_app(shop=request.shop, installation=row, now=request.now)
-        return f"“{row}” has been uninstalled."
+        return _("“%(row)s” has been uninstalled.") % {"row": row}
 
 
 def show_token(page: ShopScopedAdmin, request: HttpRequest, installation: Installation, token: str) -> HttpResponse:
     return page.show_secret(
         request,
         token,
-        title=f"Token of “{installation.app}”",
-        kind="token",
-        use="The app sends it as X-Shop-Access-Token with each request. Anyone who has it can use its permissions.",
+        title=_("Token of “%(app)s”") % {"app": installation.app},
+        kind=_("token"),
+        use=_("The app sends it as X-Shop-Access-Token with each request. Anyone who has it can use its permissions."),
         then=reverse("admin:apps_installation_change", args=[installation.pk]),
     )

@@ -5,6 +5,9 @@ from typing import Any
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.apps.models import Extension
@@ -21,7 +24,7 @@ MAX_EXTENSIONS = 20
 
 class TooManyExtensions(Refusal):
     code, field = "too_many_extensions", "type"
-    message = f"An app can have {MAX_EXTENSIONS} extensions in a shop."
+    message = format_lazy(_lazy("An app can have {most} extensions in a shop."), most=MAX_EXTENSIONS)
 
 
 @transaction.atomic
@@ -78,7 +81,9 @@ def change_extension(
         return extension
     if changes.get("callback_url", extension.callback_url) != extension.callback_url:
         if own.filter(type=extension.type, callback_url=changes["callback_url"]).exists():
-            raise InvalidFields(errors={"callback_url": [f"Another {extension.type} of the app has this URL."]})
+            raise InvalidFields(
+                errors={"callback_url": [_("Another %(type)s of the app has this URL.") % {"type": extension.type}]}
+            )
         changes = changes | {"failures_in_a_row": 0, "asked_again_at": None}
     own.filter(pk=extension_id).update(**changes, updated_at=now)
     extension.refresh_from_db()

@@ -1,5 +1,7 @@
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.installations.models import MAX_URL_LENGTH, Installation
 from storefront.shops.models import Shop
@@ -9,9 +11,9 @@ class Extension(models.Model):
     """A block that an app shows on a page of the shop."""
 
     class Type(models.TextChoices):
-        CHECKOUT_BLOCK = "checkout_block"
-        PRODUCT_BLOCK = "product_block"
-        CONFIRMATION_BLOCK = "confirmation_block"
+        CHECKOUT_BLOCK = "checkout_block", _lazy("Checkout Block")
+        PRODUCT_BLOCK = "product_block", _lazy("Product Block")
+        CONFIRMATION_BLOCK = "confirmation_block", _lazy("Confirmation Block")
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False, db_index=False)
     installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="extensions", db_index=False)
@@ -36,16 +38,16 @@ class Extension(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_type_display()} of {self.installation}"
+        return _("%(what)s of %(app)s") % {"what": self.get_type_display(), "app": self.installation}
 
 
 class ExtensionCall(models.Model):
     """One request for a block and its outcome, stored for a while for the merchant."""
 
     class Outcome(models.TextChoices):
-        SHOWN = "shown"
-        TIMED_OUT = "timed_out", "timed out"
-        FAILED = "failed"
+        SHOWN = "shown", _lazy("Shown")
+        TIMED_OUT = "timed_out", _lazy("timed out")
+        FAILED = "failed", _lazy("Failed")
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False)
     extension = models.ForeignKey(Extension, on_delete=models.CASCADE, related_name="calls", db_index=False)
@@ -68,9 +70,9 @@ class ScriptTag(models.Model):
     """A script of an app on the shopper's pages."""
 
     class Location(models.TextChoices):
-        HEAD = "head"
-        BODY_START = "body_start"
-        BODY_END = "body_end"
+        HEAD = "head", _lazy("Head")
+        BODY_START = "body_start", _lazy("Body Start")
+        BODY_END = "body_end", _lazy("Body End")
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False, db_index=False)
     installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="script_tags", db_index=False)
@@ -94,7 +96,9 @@ class AllowedScriptHost(models.Model):
     """A host whose scripts the shop's pages may run: by the merchant, or with an app that was installed."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    host = models.CharField(max_length=260, help_text="Such as scripts.example.com, with a port if it is not 443.")
+    host = models.CharField(
+        max_length=260, help_text=_lazy("Such as scripts.example.com, with a port if it is not 443.")
+    )
     installation = models.ForeignKey(
         Installation,
         null=True,

@@ -1,6 +1,8 @@
 from datetime import datetime
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.apps.models import Extension, ExtensionCall, ScriptTag
 from storefront.installations.models import App, Installation
@@ -10,7 +12,7 @@ from storefront.webhooks.models import Attempt, Delivery, Registration
 
 
 class NotInstalled(Refusal):
-    code, message, field = "not_installed", "This app is not installed in this shop.", "app"
+    code, message, field = "not_installed", _lazy("This app is not installed in this shop."), "app"
 
 
 def current_installation(shop: Shop, app: App) -> Installation:
@@ -38,10 +40,10 @@ def count_uninstalled(shop: Shop, installation: Installation) -> list[tuple[str,
     own = {"shop": shop, "installation": installation}
     pending = Delivery.objects.filter(**own).exclude(status__in=["delivered", "dead", "cancelled"])
     return [
-        ("Blocks on the shop's pages", Extension.objects.filter(**own).count()),
-        ("Scripts on the shop's pages", ScriptTag.objects.filter(**own).count()),
-        ("Webhooks", Registration.objects.filter(**own).count()),
-        ("Undelivered messages", pending.count()),
+        (_("Blocks on the shop's pages"), Extension.objects.filter(**own).count()),
+        (_("Scripts on the shop's pages"), ScriptTag.objects.filter(**own).count()),
+        (_("Webhooks"), Registration.objects.filter(**own).count()),
+        (_("Undelivered messages"), pending.count()),
     ]
 
 
@@ -52,7 +54,11 @@ def last_calls(shop: Shop, installation: Installation, limit: int = 10) -> list[
     )
     attempts = Attempt.objects.filter(shop=shop, delivery__installation=installation).select_related("delivery")
     calls = [
-        (call.called_at, call.extension.get_type_display(), f"{call.get_outcome_display()}, {call.duration_ms} ms")
+        (
+            call.called_at,
+            call.extension.get_type_display(),
+            f"{call.get_outcome_display()}, {call.duration_ms} ms",
+        )
         for call in block_calls.order_by("-called_at")[:limit]
     ]
     calls += [

@@ -3,6 +3,8 @@
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.apps.models import AllowedScriptHost, BlockedScript
@@ -17,7 +19,9 @@ MAX_HOSTS = 30
 
 class TooManyScriptHosts(Refusal):
     code, field = "too_many_script_hosts", "host"
-    message = f"A shop can allow {MAX_HOSTS} hosts. Remove one that you no longer need first."
+    message = format_lazy(
+        _lazy("A shop can allow {most} hosts. Remove one that you no longer need first."), most=MAX_HOSTS
+    )
 
 
 def checked_host(text: str) -> str:
@@ -32,13 +36,13 @@ def checked_host(text: str) -> str:
     except ValueError as error:
         # The message of BadAddress is about a URL, but the merchant may have entered a host name.
         sentence = str(error) if "://" in text and isinstance(error, addresses.BadAddress) else ""
-        raise InvalidFields(errors={"host": [sentence or _EXPECTED]}) from None
+        raise InvalidFields(errors={"host": [str(sentence or _EXPECTED)]}) from None
     if not is_script_host(host):
-        raise InvalidFields(errors={"host": [_EXPECTED]})
+        raise InvalidFields(errors={"host": [str(_EXPECTED)]})
     return host
 
 
-_EXPECTED = "Expected the name of a public host, such as scripts.example.com."
+_EXPECTED = _lazy("Expected the name of a public host, such as scripts.example.com.")
 
 
 @transaction.atomic

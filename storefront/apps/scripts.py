@@ -5,6 +5,8 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import CharField, QuerySet, Value
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.apps.models import AllowedScriptHost, ScriptTag
@@ -17,7 +19,7 @@ from storefront.shops.places import hosts_are_separate
 
 # Script tags of one app in a shop. Every page of the shop contains all of them.
 MAX_SCRIPT_TAGS = 20
-NOT_APART = (
+NOT_APART = _lazy(
     "App scripts are turned off because the shop's pages share a host with the admin and the checkout. To turn them"
     " on, the operator must set STOREFRONT_ADMIN_HOST and STOREFRONT_SECURE_HOST."
 )
@@ -25,7 +27,7 @@ NOT_APART = (
 
 class TooManyScriptTags(Refusal):
     code, field = "too_many_script_tags", "src"
-    message = f"An app can have {MAX_SCRIPT_TAGS} script tags in a shop."
+    message = format_lazy(_lazy("An app can have {most} script tags in a shop."), most=MAX_SCRIPT_TAGS)
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def script_tags_of(shop: Shop) -> QuerySet[ScriptTag]:
 
 def blocked_reason() -> str | None:
     """Why app scripts do not run on this deployment, as a sentence; None if they do."""
-    return None if hosts_are_separate() else NOT_APART
+    return None if hosts_are_separate() else str(NOT_APART)
 
 
 def page_scripts(shop: Shop) -> PageScripts:

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import override
 
 from storefront.audit import owner_mails
 from storefront.audit import values as audit_values
@@ -165,12 +166,13 @@ def is_recorded(object: Object) -> bool:
 def type_of(row: models.Model | type[models.Model]) -> str:
     """The log's object type of such rows: `product`, `tax_rate`, `token`."""
     name = str(row._meta.model_name)
-    return TYPES.get(name) or "_".join(str(row._meta.verbose_name).lower().split())
+    return TYPES.get(name) or "_".join(str(row._meta.verbose_name_raw).lower().split())
 
 
 def object_of(row: models.Model) -> Object:
     """The row as the object of an entry."""
-    return Object(type_of(row), row.pk, str(row).replace("\0", ""))
+    with override(None):
+        return Object(type_of(row), row.pk, str(row).replace("\0", ""))
 
 
 def _about(object: models.Model | Object | None) -> Object:

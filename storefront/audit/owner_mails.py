@@ -7,67 +7,77 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.template.loader import render_to_string
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _lazy
 from django_tasks import task
 
 from storefront.kit.format import format_time
 from storefront.kit.queues import MAILS
+from storefront.kit.text import Text
 from storefront.shops import mail
 from storefront.shops.audit_models import AuditEntry
 from storefront.shops.models import Shop, StaffMember
+from storefront.shops.staff_language import speaking_to_address
 
 
 @dataclass(frozen=True)
 class Notice:
     """`undo` is what to do on which page. With `columns`, only entries in which one of these changed are mailed."""
 
-    subject: str
-    undo: str
+    subject: Text
+    undo: Text
     columns: frozenset[str] = frozenset()
 
 
-_DOMAINS = "Remove the domain, or ask the operator to confirm it again, at Settings > Domains."
-_PROVIDERS = (
+_DOMAINS = _lazy("Remove the domain, or ask the operator to confirm it again, at Settings > Domains.")
+_PROVIDERS = _lazy(
     "Open the provider at Settings > Payment providers: for 24 hours, “Undo the new settings” there brings the earlier"
     " ones back."
 )
-_STAFF = "Change or remove the person at Settings > Staff, or withdraw the invitation there."
-_SENDER = "Enter another email address at Settings > Shop: mails then come from the deployment's address again."
-_EXPORT = "What was downloaded cannot be called back. Change the role of whoever did it at Settings > Staff."
+_STAFF = _lazy("Change or remove the person at Settings > Staff, or withdraw the invitation there.")
+_SENDER = _lazy("Enter another email address at Settings > Shop: mails then come from the deployment's address again.")
+_EXPORT = _lazy("What was downloaded cannot be called back. Change the role of whoever did it at Settings > Staff.")
 NOTICES = {
-    "provider_account.created": Notice("Payment provider added", "Remove it at Settings > Payment providers."),
-    "provider_account.updated": Notice("Settings of a payment provider changed", _PROVIDERS),
-    "provider_account.restored": Notice(
-        "Settings of a payment provider restored", "Enter the right ones at Settings > Payment providers."
+    "provider_account.created": Notice(
+        _lazy("Payment provider added"), _lazy("Remove it at Settings > Payment providers.")
     ),
-    "provider_account.deleted": Notice("Payment provider removed", f"Add it again. {_PROVIDERS}"),
+    "provider_account.updated": Notice(_lazy("Settings of a payment provider changed"), _PROVIDERS),
+    "provider_account.restored": Notice(
+        _lazy("Settings of a payment provider restored"), _lazy("Enter the right ones at Settings > Payment providers.")
+    ),
+    "provider_account.deleted": Notice(
+        _lazy("Payment provider removed"), format_lazy("{} {}", _lazy("Add it again."), _PROVIDERS)
+    ),
     "invoice_settings.updated": Notice(
-        "Bank details or seller of invoices changed",
-        "Enter the right ones at Settings > Invoices.",
+        _lazy("Bank details or seller of invoices changed"),
+        _lazy("Enter the right ones at Settings > Invoices."),
         frozenset({"bank", "legal_name", "address", "vat_id"}),
     ),
     "shop.updated": Notice(
-        "Address or ways to pay of the shop changed",
-        "Enter the right ones at Settings > Shop. The audit log has the old ones.",
+        _lazy("Address or ways to pay of the shop changed"),
+        _lazy("Enter the right ones at Settings > Shop. The audit log has the old ones."),
         frozenset({"email", "order_emails", "payment_methods", "manual_payment_instructions", "domain", "base_url"}),
     ),
     "shop.suspended": Notice(
-        "Shop closed by the operator",
-        "Your data are kept, and the admin stays open to you. Ask the operator of this deployment why.",
+        _lazy("Shop closed by the operator"),
+        _lazy("Your data are kept, and the admin stays open to you. Ask the operator of this deployment why."),
     ),
-    "shop.resumed": Notice("Shop opened again by the operator", "Nothing is to be done."),
-    "domain.created": Notice("Further domain asked for", _DOMAINS),
-    "domain.confirmed": Notice("Further domain confirmed", _DOMAINS),
-    "domain.deleted": Notice("Further domain removed", _DOMAINS),
-    "staff.invited": Notice("Somebody invited to the staff", _STAFF),
-    "staff.added": Notice("Somebody joined the staff", _STAFF),
-    "staff.role_changed": Notice("Role of a staff member changed", _STAFF),
-    "staff.removed": Notice("Staff member removed", "Invite them again at Settings > Staff."),
-    "mail_text.updated": Notice("Words of a mail changed", "The standard text can be restored at Settings > Emails."),
-    "sender.proved": Notice("Sender's address proved", _SENDER),
-    "sender.allowed": Notice("Sender's address allowed by the operator", _SENDER),
-    "orders.exported": Notice("Orders exported", _EXPORT),
-    "customers.exported": Notice("Customers exported", _EXPORT),
-    "data_request.downloaded": Notice("Personal data of a customer downloaded", _EXPORT),
+    "shop.resumed": Notice(_lazy("Shop opened again by the operator"), _lazy("Nothing is to be done.")),
+    "domain.created": Notice(_lazy("Further domain asked for"), _DOMAINS),
+    "domain.confirmed": Notice(_lazy("Further domain confirmed"), _DOMAINS),
+    "domain.deleted": Notice(_lazy("Further domain removed"), _DOMAINS),
+    "staff.invited": Notice(_lazy("Somebody invited to the staff"), _STAFF),
+    "staff.added": Notice(_lazy("Somebody joined the staff"), _STAFF),
+    "staff.role_changed": Notice(_lazy("Role of a staff member changed"), _STAFF),
+    "staff.removed": Notice(_lazy("Staff member removed"), _lazy("Invite them again at Settings > Staff.")),
+    "mail_text.updated": Notice(
+        _lazy("Words of a mail changed"), _lazy("The standard text can be restored at Settings > Emails.")
+    ),
+    "sender.proved": Notice(_lazy("Sender's address proved"), _SENDER),
+    "sender.allowed": Notice(_lazy("Sender's address allowed by the operator"), _SENDER),
+    "orders.exported": Notice(_lazy("Orders exported"), _EXPORT),
+    "customers.exported": Notice(_lazy("Customers exported"), _EXPORT),
+    "data_request.downloaded": Notice(_lazy("Personal data of a customer downloaded"), _EXPORT),
 }
 
 
@@ -100,8 +110,9 @@ def send_notice(
     shop = Shop.objects.filter(pk=shop_id).first()
     if shop is not None and action in NOTICES:
         notice, context = NOTICES[action], {"shop": shop, "about": about, "who": who, "place": place, "at": at}
-        text = render_to_string("shops/mail/owner_notice.txt", {**context, "notice": notice})
-        subject = f"{notice.subject}: {shop.name}"
-        written = mail.message(shop=shop, to=email, subject=subject, text=text, is_to_staff=True)
+        with speaking_to_address(email, shop):
+            text = render_to_string("shops/mail/owner_notice.txt", {**context, "notice": notice})
+            subject = f"{notice.subject}: {shop.name}"
+            written = mail.message(shop=shop, to=email, subject=subject, text=text, is_to_staff=True)
         given = (shop_id, email, action, about, who, place, at)
         mail.send(written, *given, what="owner_notice", task=send_notice, tries=tries)

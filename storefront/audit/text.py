@@ -4,6 +4,7 @@ from typing import Any
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
 
 from storefront.audit.known_actions import ACTIONS
 from storefront.shops.audit_models import AuditEntry
@@ -12,12 +13,12 @@ NOTHING = "–"
 
 
 def action_text(entry: AuditEntry) -> str:
-    return ACTIONS.get(entry.action, entry.action)
+    return str(ACTIONS.get(entry.action, entry.action))
 
 
 def actor_text(entry: AuditEntry) -> str:
     if entry.actor_kind == AuditEntry.Kind.CUSTOMER and entry.actor_id is None:
-        return "Guest"
+        return _("Guest")
     if entry.actor_kind == AuditEntry.Kind.STAFF and entry.actor_name:
         return entry.actor_name
     name = entry.actor_name or (f"#{entry.actor_id}" if entry.actor_id else "")
@@ -42,8 +43,11 @@ def changes_table(entry: AuditEntry) -> SafeString | str:
         ((name.replace("_", " "), _cell(before.get(name)), _cell(after.get(name))) for name in names),
     )
     return format_html(
-        '<table class="text-left"><thead><tr><th class="pr-4">What</th><th class="pr-4">Before</th><th>After</th></tr>'
+        '<table class="text-left"><thead><tr><th class="pr-4">{}</th><th class="pr-4">{}</th><th>{}</th></tr>'
         "</thead><tbody>{}</tbody></table>",
+        _("What"),
+        _("Before"),
+        _("After"),
         lines,
     )
 
@@ -59,7 +63,7 @@ def _text(value: Any) -> str:
     if value is None or value in ("", [], {}):
         return NOTHING
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return _("yes") if value else _("no")
     if isinstance(value, dict):
         return ", ".join(f"{name.replace('_', ' ')}: {_text(each)}" for name, each in value.items())
     return "; ".join(map(_text, value)) if isinstance(value, list) else str(value)

@@ -7,6 +7,8 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Case, DateTimeField, F, QuerySet, Value, When
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.audit.values import column_values
@@ -38,7 +40,7 @@ OWN_COLUMNS |= {"regular_compare_price"}
 
 class CategoryHasChildren(Refusal):
     code = "category_has_children"
-    message = "Move or delete its subcategories first."
+    message = _lazy("Move or delete its subcategories first.")
 
 
 class PartOfBundle(Refusal):
@@ -111,7 +113,10 @@ def delete_product(*, shop: Shop, product: Product, now: datetime) -> None:
     fresh = _locked(shop, product, is_deleted=False)
     bundle = Product.objects.filter(shop=shop, deleted_at=None, bundle_items__product=fresh).first()
     if bundle is not None:
-        raise PartOfBundle(f"{fresh.name} is part of the bundle {bundle.name}. Remove it from the bundle first.")
+        raise PartOfBundle(
+            _("%(product)s is part of the bundle %(bundle)s. Remove it from the bundle first.")
+            % {"product": fresh.name, "bundle": bundle.name}
+        )
     with events.emitting_changes(shop, fresh.pk, now=now) as before:
         fresh.deleted_at = fresh.updated_at = now
         fresh.save(update_fields=["deleted_at", "updated_at"])
@@ -160,7 +165,7 @@ def set_status(*, shop: Shop, products: QuerySet[Product], status: str, now: dat
     found = list(affected.select_for_update(no_key=True).order_by("pk").values_list("pk", "name", "status"))
     for start in range(0, len(found), events.BATCH_ROWS):
         changing = found[start : start + events.BATCH_ROWS]
-        batch = [pk for pk, _, _ in changing]
+        batch = [pk for pk, _unused, _unused in changing]
         existing.filter(pk__in=batch).update(status=status, published_on=published_on, updated_at=now)
         events.emit_updated(shop, batch, now)
         auditing.record_statuses(shop, changing, status, now)
@@ -231,7 +236,7 @@ def update_category(
     errors: Errors = {}
     given = validation.assign(fresh, _writable(changes), errors)
     if "parent" in given and fresh.parent is not None and tree.is_within(fresh.parent, category):
-        errors["parent_id"] = ["A category cannot be moved under itself or one of its subcategories."]
+        errors["parent_id"] = [_("A category cannot be moved under itself or one of its subcategories.")]
     _choose_slug(fresh, slug, errors)
     translated_slugs.check(fresh, given, errors)
     if errors:
@@ -298,16 +303,20 @@ def _check_type(product: Product, given: list[str], plans: children.Plans, error
     else:
         has_variants = product.pk is not None and product.variants.exists()
     if has_variants:
-        _require_type(Product.Type.VARIABLE, "variants", product, given, errors)
+        _require_type(
+            Product.Type.VARIABLE, _("A product with variants must have the type %(type)s."), product, given, errors
+        )
     if plans.bundle_items is not None and plans.bundle_items.rows:
-        _require_type(Product.Type.BUNDLE, "bundle items", product, given, errors)
+        _require_type(
+            Product.Type.BUNDLE, _("A product with bundle items must have the type %(type)s."), product, given, errors
+        )
 
 
-def _require_type(type: Product.Type, children_name: str, product: Product, given: list[str], errors: Errors) -> None:
+def _require_type(type: Product.Type, text: str, product: Product, given: list[str], errors: Errors) -> None:
     if product.type == type:
         return
     if "type" in given or product.type == Product.Type.VARIABLE:
-        errors.setdefault("type", []).append(f"A product with {children_name} must have the type {type}.")
+        errors.setdefault("type", []).append(text % {"type": type})
     product.type = type
 
 
@@ -318,7 +327,7 @@ def _check_default_variant(product: Product, variants: Plan | None, errors: Erro
     if variants is not None and any(row.pk == chosen for row in variants.deletes):
         product.default_variant = None
     elif product.default_variant is None or product.default_variant.product_id != product.pk:
-        errors.setdefault("default_variant_id", []).append("This variant does not belong to the product.")
+        errors.setdefault("default_variant_id", []).append(_("This variant does not belong to the product."))
 
 
 def _set_derived_fields(product: Product, now: datetime) -> None:
@@ -331,9 +340,12 @@ def _choose_slug(row: Product | Category, slug: str | None, errors: Errors) -> N
     if slug is None:
         row.slug = row.slug or unique_slug(row.shop, row.name, model=type(row))
     elif not rules.is_slug(slug):
-        errors["slug"] = [f"Expected 1 to {rules.MAX_SLUG_LENGTH} characters without spaces or any of / \\ ? # %."]
+        errors["slug"] = [
+            _("Expected 1 to %(most)s characters without spaces or any of / \\ ? # %%.")
+            % {"most": rules.MAX_SLUG_LENGTH}
+        ]
     elif _is_taken(row, slug):
-        errors["slug"] = [f"Another {row._meta.verbose_name} of this shop already has this slug."]
+        errors["slug"] = [_taken(row)]
     else:
         row.slug = slug
 
@@ -341,7 +353,7 @@ def _choose_slug(row: Product | Category, slug: str | None, errors: Errors) -> N
 def _save(row: Product | Category, fields: list[str] | None, slug: str | None) -> None:
     """Save the row. If another transaction has just used its slug, a generated slug is generated again; a given `slug`
     raises InvalidFields."""
-    for _ in range(5):
+    for _attempt in range(5):
         try:
             with transaction.atomic():
                 row.save(update_fields=fields)
@@ -356,7 +368,7 @@ def _save(row: Product | Category, fields: list[str] | None, slug: str | None) -
             if slug is not None:
                 break
             row.slug = unique_slug(row.shop, row.name, model=type(row))
-    raise InvalidFields(errors={"slug": [f"Another {row._meta.verbose_name} of this shop already has this slug."]})
+    raise InvalidFields(errors={"slug": [_taken(row)]})
 
 
 def _is_taken(row: Product | Category, slug: str) -> bool:
@@ -382,3 +394,9 @@ def _renumber(category: Category) -> Category:
     publish_change(category.shop_id)
     category.refresh_from_db(fields=["lft", "rgt"])
     return category
+
+
+def _taken(row: Product | Category) -> str:
+    if isinstance(row, Product):
+        return _("Another product of this shop already has this slug.")
+    return _("Another category of this shop already has this slug.")

@@ -6,6 +6,8 @@ from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextInputWidget
 
@@ -36,7 +38,7 @@ class NamedAdmin(ShopScopedAdmin):
 class BrandAdmin(NamedAdmin):
     """Brands. Searches find their names, so the texts of their products are written again after a change."""
 
-    empty_text = "Products can name their brand. Shoppers filter by it."
+    empty_text = _lazy("Products can name their brand. Shoppers filter by it.")
     rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
 
     def save_model(self, request: Any, obj: Brand, form: Any, change: bool) -> None:
@@ -64,14 +66,15 @@ class OriginOrTaxClassAdmin(NamedAdmin):
 
 
 class CategoryForm(ShopScopedForm):
-    constraint_errors = {"category_slug_once": ("slug", "Another category of this shop already has this slug.")}
+    constraint_errors = {"category_slug_once": ("slug", _lazy("Another category of this shop already has this slug."))}
 
     slug = forms.CharField(
+        label=_lazy("Slug"),
         required=False,
         max_length=rules.MAX_SLUG_LENGTH,
         validators=[check_slug],
         widget=UnfoldAdminTextInputWidget,
-        help_text="Last part of the category's web address. Leave empty to create it from the name.",
+        help_text=_lazy("Last part of the category's web address. Leave empty to create it from the name."),
     )
 
     def clean_image(self) -> Any:
@@ -89,7 +92,7 @@ class CategoryForm(ShopScopedForm):
     def clean_parent(self) -> Category | None:
         parent = self.cleaned_data["parent"]
         if parent and self.instance.pk and tree.is_within(parent, self.instance):
-            raise forms.ValidationError("A category cannot be moved under itself or one of its subcategories.")
+            raise forms.ValidationError(_("A category cannot be moved under itself or one of its subcategories."))
         return parent
 
     def clean(self) -> None:
@@ -104,7 +107,7 @@ class CategoryAdmin(ShopScopedAdmin):
     """The shop's tree, each category under its parent."""
 
     icon = "account_tree"
-    empty_text = "Categories are the menu of your shop. A product can be in several."
+    empty_text = _lazy("Categories are the menu of your shop. A product can be in several.")
     form = CategoryForm
     rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     moves = Moves.NOTHING
@@ -122,7 +125,7 @@ class CategoryAdmin(ShopScopedAdmin):
         "Search engines: meta_title meta_description canonical_url og_image_url noindex",
     )
 
-    @display(description="category")
+    @display(description=_lazy("category"))
     def in_tree(self, row: Category) -> str:
         depth = row.depth  # type: ignore[attr-defined]
         return format_html(
@@ -134,7 +137,7 @@ class CategoryAdmin(ShopScopedAdmin):
         above = Category.objects.filter(shop=row.shop_id, lft__lt=row.lft, rgt__gt=row.rgt).order_by("lft")
         return " › ".join([*above.values_list("name", flat=True), row.name])
 
-    product_count = column("products", lambda row: row.product_count)
+    product_count = column(_lazy("products"), lambda row: row.product_count)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         above = Category.objects.filter(shop=OuterRef("shop"), lft__lt=OuterRef("lft"), rgt__gt=OuterRef("rgt"))

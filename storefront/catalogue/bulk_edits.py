@@ -10,6 +10,9 @@ from typing import Any, Literal
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.catalogue.actions import update_product
 from storefront.catalogue.dated import sale_periods
@@ -27,12 +30,12 @@ MAX_PRODUCTS = 500
 
 class TooManyProducts(Refusal):
     code, field = "too_many_products", "products"
-    message = f"Choose at most {MAX_PRODUCTS} products at once."
+    message = format_lazy(_lazy("Choose at most {count} products at once."), count=MAX_PRODUCTS)
 
 
 class ChangedSince(Refusal):
     code, field = "changed_since", "products"
-    message = "Something has changed since this was shown. Nothing was done; please look again."
+    message = _lazy("Something has changed since this was shown. Nothing was done; please look again.")
 
 
 class EditRefused(Refusal):
@@ -78,7 +81,8 @@ def plan_edit(shop: Shop, products: QuerySet[Product], edit: BulkEdit) -> list[E
     if edit.status == Product.Status.ACTIVE:
         lacking = without_file(shop, [each.product.pk for each in planned if "status" in each.changes])
         if lacking:
-            raise EditRefused(f"Buyers would get no file: {', '.join(product.name for product in lacking)}.")
+            names = ", ".join(product.name for product in lacking)
+            raise EditRefused(_("Buyers would get no file: %(names)s.") % {"names": names})
     return [each for each in planned if each.changes]
 
 
@@ -126,7 +130,10 @@ def _edited(product: Product, edit: BulkEdit, currency: str) -> Edited:
         if after == before:
             continue
         if after < 0:
-            raise EditRefused(f"{full_name(product.name, _variant_name(row))}: the {name} would be below zero.")
+            raise EditRefused(
+                _("%(product)s: the %(value)s would be below zero.")
+                % {"product": full_name(product.name, _variant_name(row)), "value": name}
+            )
         column = "price" if name == "price" else "stock_qty"
         if isinstance(row, Variant):
             entries.setdefault(row.pk, {"id": row.pk})[column] = after

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.files.base import File
+from django.utils.translation import gettext as _
 
 from storefront.catalogue.models import DigitalFile, Product, StoredFile
 from storefront.kit.files.uploads import cleaned_name, too_large
@@ -30,7 +31,7 @@ def store_file(*, shop: Shop, file: File, now: datetime) -> StoredFile:
     after a day.
     """
     if not file.size:
-        raise UnusableFile("The file is empty.")
+        raise UnusableFile(_("The file is empty."))
     if file.size > settings.UPLOAD_BYTES:
         raise UnusableFile(too_large())
     name = cleaned_name(file.name or "")
@@ -44,7 +45,7 @@ def files_of(shop: Shop, sold: Iterable[Sold]) -> dict[Sold, list[DigitalFile]]:
     """The files, in their order, of each product or variant that has some. One of the whole product belongs to each of
     its variants."""
     wanted = set(sold)
-    rows = DigitalFile.objects.filter(shop=shop, product_id__in={product_id for product_id, _ in wanted})
+    rows = DigitalFile.objects.filter(shop=shop, product_id__in={product_id for product_id, _unused in wanted})
     by_product: dict[int, list[DigitalFile]] = {}
     for row in rows.select_related("product"):
         by_product.setdefault(row.product_id, []).append(row)

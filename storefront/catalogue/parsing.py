@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from storefront.kit import markup
 
 Parse = Callable[[str], Any]
@@ -28,11 +30,13 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 def check_text(value: str, limit: int | None = None) -> str:
     """The text, if a column of `limit` characters can store it on both databases."""
     if limit is not None and len(value) > limit:
-        raise InvalidValue(f"has {len(value)} characters; at most {limit} are allowed")
+        raise InvalidValue(
+            _("has %(count)s characters; at most %(limit)s are allowed") % {"count": len(value), "limit": limit}
+        )
     if "\0" in value:
-        raise InvalidValue("contains a NUL character")
+        raise InvalidValue(_("contains a NUL character"))
     if not value.isascii() and _UNSTORABLE.search(value):
-        raise InvalidValue("is not valid UTF-8 text")
+        raise InvalidValue(_("is not valid UTF-8 text"))
     return value
 
 
@@ -58,7 +62,7 @@ def number(cell: str) -> Decimal:
     if not _PLAIN.match(cell):
         cell = _plain_form(cell)
     if len(cell) > 40:
-        raise InvalidValue(f"expected a number, found {quoted(cell)}")
+        raise InvalidValue(_("expected a number, found %(cell)s") % {"cell": quoted(cell)})
     return Decimal(cell)
 
 
@@ -72,7 +76,7 @@ def _plain_form(cell: str) -> str:
         return joined.replace(".", "").replace(",", ".")
     if _COMMA.match(joined):
         return joined.replace(",", ".")
-    raise InvalidValue(f"expected a number, found {quoted(cell)}")
+    raise InvalidValue(_("expected a number, found %(cell)s") % {"cell": quoted(cell)})
 
 
 def quoted(cell: str) -> str:
@@ -88,7 +92,9 @@ def measure(factor: Decimal = Decimal(1), blank: Decimal | None = None) -> Parse
             return blank
         amount = number(cell) * factor
         if not 0 <= amount <= MAX_MEASURE:
-            raise InvalidValue(f"expected a measure from 0 to {MAX_MEASURE}, found {quoted(cell)}")
+            raise InvalidValue(
+                _("expected a measure from 0 to %(most)s, found %(cell)s") % {"most": MAX_MEASURE, "cell": quoted(cell)}
+            )
         return amount.quantize(_MILLI)
 
     return parse
@@ -102,4 +108,6 @@ def moment(cell: str) -> datetime | None:
         found = datetime.fromisoformat(cell)
         return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except (ValueError, OverflowError):
-        raise InvalidValue(f"expected a time such as 2026-11-21T07:30:00Z, found {quoted(cell)}") from None
+        raise InvalidValue(
+            _("expected a time such as 2026-11-21T07:30:00Z, found %(cell)s") % {"cell": quoted(cell)}
+        ) from None

@@ -4,6 +4,8 @@ from django import forms
 from django.contrib import admin
 from django.db.models import Count
 from django.utils.html import format_html_join
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import ngettext
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from storefront.catalogue.jobs import rewrite_search_texts
@@ -11,6 +13,7 @@ from storefront.catalogue.models import OptionValue, PastPrice, Product, Variant
 from storefront.deployment.usage import Usage, usage_of
 from storefront.kit import clock
 from storefront.kit.currencies import decimals, problem_of
+from storefront.kit.format import format_count
 from storefront.kit.money import problem_of as problem_of_amount
 from storefront.kit.money_field import MoneyField
 from storefront.payments.accounts import available_providers
@@ -29,8 +32,8 @@ class ShopWithPaymentsForm(ShopForm):
     payment_methods = forms.MultipleChoiceField(
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
         required=False,
-        label="Payment methods",
-        help_text="Payment methods that shoppers can choose. Without any, shoppers can place only free orders.",
+        label=_lazy("Payment methods"),
+        help_text=_lazy("Payment methods that shoppers can choose. Without any, shoppers can place only free orders."),
     )
     further_languages = FurtherLanguagesField()
 
@@ -62,7 +65,7 @@ class ShopWithPaymentsAdmin(ShopAdmin):
         "Web address: domain base_url",
         "Quotas of this deployment: quotas",
     )
-    quotas = column("used", lambda shop: format_html_join(" ", "<p>{}</p>", _limited(shop)))
+    quotas = column(_lazy("used"), lambda shop: format_html_join(" ", "<p>{}</p>", _limited(shop)))
 
     def get_readonly_fields(self, request: Any, obj: Any = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), "quotas"]
@@ -87,8 +90,12 @@ def problem_of_change(shop: Shop, currency: str) -> str:
     amounts = 0 if decimals(currency) else _amounts_without(shop, currency)
     if not amounts:
         return ""
-    are = "1 price or amount of the shop has" if amounts == 1 else f"{amounts:,} prices and amounts of the shop have"
-    return f"{are} decimals, and {currency} has none. Make them whole numbers first."
+    return ngettext(
+        "1 price or amount of the shop has decimals, and %(currency)s has none. Make them whole numbers first.",
+        "%(count)s prices and amounts of the shop have decimals, and %(currency)s has none. Make them whole numbers "
+        "first.",
+        amounts,
+    ) % {"count": format_count(amounts), "currency": currency}
 
 
 def _amounts_without(shop: Shop, currency: str) -> int:

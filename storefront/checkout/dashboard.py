@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext as _
 
 from storefront.catalogue.models import Product
 from storefront.checkout.jobs import KEPT_FOR
@@ -41,7 +42,9 @@ def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
         count = left.filter(updated_at__gte=since, updated_at__lt=until).count()
         is_cut = since < request.now - KEPT_FOR
         context["abandoned"] = format_count(count)
-        context["abandoned_of"] = f"of the last {KEPT_FOR.days} days, which is how long they are kept" if is_cut else ""
+        context["abandoned_of"] = (
+            _("of the last %(days)s days, which is how long they are kept") % {"days": KEPT_FOR.days} if is_cut else ""
+        )
     if Right.MANAGE_SETTINGS in request.rights:
         context |= context_of(request.shop)
     return context
@@ -79,15 +82,15 @@ def _steps(shop: Shop, *, has_orders: bool) -> list[Step]:
     has_address = InvoiceSettings.objects.filter(shop=shop).exclude(address="").exists()
     address = _list("documents_invoicesettings") if shop.email else settings
     return [
-        Step("Name and address", bool(shop.email) and has_address, address),
-        Step("Logo and colours", Looks.objects.filter(shop=shop).exclude(logo="").exists(), _list("content_looks")),
-        Step("Products", has_products(shop), reverse("admin:catalogue_product_add")),
-        Step("Delivery", has_delivery, _list("pricing_shippingrate")),
-        Step("Tax", TaxRate.objects.filter(shop=shop).exists(), _list("pricing_taxrate")),
-        Step("Payment", _has_payment(shop), settings),
-        Step("Imprint, terms and privacy", _has_pages(shop), _list("content_page")),
-        Step("A test order", has_orders, shop.base_url),
-        Step("Open the doors", not doors.is_closed(shop), settings),
+        Step(_("Name and address"), bool(shop.email) and has_address, address),
+        Step(_("Logo and colours"), Looks.objects.filter(shop=shop).exclude(logo="").exists(), _list("content_looks")),
+        Step(_("Products"), has_products(shop), reverse("admin:catalogue_product_add")),
+        Step(_("Delivery"), has_delivery, _list("pricing_shippingrate")),
+        Step(_("Tax"), TaxRate.objects.filter(shop=shop).exists(), _list("pricing_taxrate")),
+        Step(_("Payment"), _has_payment(shop), settings),
+        Step(_("Imprint, terms and privacy"), _has_pages(shop), _list("content_page")),
+        Step(_("A test order"), has_orders, shop.base_url),
+        Step(_("Open the doors"), not doors.is_closed(shop), settings),
     ]
 
 
@@ -116,8 +119,16 @@ def context_of(shop: Shop) -> dict[str, Any]:
     if not steps:
         return {}
     is_closed = doors.is_closed(shop)
-    deed = {"path": reverse("admin:shops_shop_open_doors", args=[shop.pk]), "dialog": True, "title": "Open the doors"}
-    hide = {"path": reverse("admin:shops_shop_hide_steps", args=[shop.pk]), "dialog": True, "title": "Hide these steps"}
+    deed = {
+        "path": reverse("admin:shops_shop_open_doors", args=[shop.pk]),
+        "dialog": True,
+        "title": _("Open the doors"),
+    }
+    hide = {
+        "path": reverse("admin:shops_shop_hide_steps", args=[shop.pk]),
+        "dialog": True,
+        "title": _("Hide these steps"),
+    }
     return {
         "first_steps": steps,
         "steps_done": sum(step.is_done for step in steps),

@@ -1,6 +1,7 @@
 """Redirects that a merchant makes, and the addresses at which the shop has no page."""
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.shops.models import Shop
 
@@ -14,12 +15,14 @@ class Redirect(models.Model):
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="redirects", db_index=False)
     path = models.CharField(
-        "from", max_length=MAX_PATH_LENGTH, help_text="A path of your shop, such as /old-page. A page that exists wins."
+        _lazy("from"),
+        max_length=MAX_PATH_LENGTH,
+        help_text=_lazy("A path of your shop, such as /old-page. A page that exists wins."),
     )
     target = models.CharField(
-        "to",
+        _lazy("to"),
         max_length=MAX_TARGET_LENGTH,
-        help_text="A path of your shop, such as /products, or an address with https://.",
+        help_text=_lazy("A path of your shop, such as /products, or an address with https://."),
     )
     created_at = models.DateTimeField(editable=False)
     updated_at = models.DateTimeField(editable=False)
@@ -37,12 +40,12 @@ class MissingPath(models.Model):
     kept."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="missing_paths", db_index=False)
-    path = models.CharField("address", max_length=MAX_PATH_LENGTH)
-    asked = models.PositiveIntegerField("times", default=0)
-    last_asked_at = models.DateTimeField("last")
+    path = models.CharField(_lazy("address"), max_length=MAX_PATH_LENGTH)
+    asked = models.PositiveIntegerField(_lazy("times"), default=0)
+    last_asked_at = models.DateTimeField(_lazy("last"))
 
     class Meta:
-        verbose_name = "missing page"
+        verbose_name = _lazy("missing page")
         ordering = ["-asked", "-last_asked_at"]
         constraints = [models.UniqueConstraint(fields=["shop", "path"], name="missing_path_once")]
 

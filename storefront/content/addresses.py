@@ -8,6 +8,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from django.core.exceptions import ValidationError
 from django.urls import Resolver404, resolve
+from django.utils.translation import gettext as _
 
 from storefront.content.address_models import MAX_PATH_LENGTH, MAX_TARGET_LENGTH
 from storefront.content.models import check_link
@@ -63,23 +64,26 @@ def path_of(text: str, hosts: Collection[str]) -> str:
     WrongAddress."""
     text = _own_path(text, hosts)
     if not text.startswith("/") or text.startswith(("//", "/\\")):
-        raise WrongAddress("Enter a path of your shop, such as /old-page.")
+        raise WrongAddress(_("Enter a path of your shop, such as /old-page."))
     if "?" in text or "#" in text:
-        raise WrongAddress("Leave out what follows ? or #: the redirect holds for every query.")
+        raise WrongAddress(_("Leave out what follows ? or #: the redirect holds for every query."))
     try:
         path = normal_path(unquote(text, errors="strict"))
     except UnicodeDecodeError:
-        raise WrongAddress("This address has an invalid % code.") from None
+        raise WrongAddress(_("This address has an invalid % code.")) from None
     if any(unicodedata.category(mark) == "Cc" for mark in path):
-        raise WrongAddress("This address has an invalid character.")
+        raise WrongAddress(_("This address has an invalid character."))
     if path == "/":
-        raise WrongAddress("The home page cannot be redirected.")
+        raise WrongAddress(_("The home page cannot be redirected."))
     if is_ours(path):
-        raise WrongAddress("Addresses of the admin, the API, accounts, baskets and orders cannot be redirected.")
+        raise WrongAddress(_("Addresses of the admin, the API, accounts, baskets and orders cannot be redirected."))
     if _page_at(path) is PageKind.ALWAYS:
-        raise WrongAddress(f"The shop has a page at {path}, and pages that exist win.")
+        raise WrongAddress(_("The shop has a page at %(path)s, and pages that exist win.") % {"path": path})
     if len(path) > MAX_PATH_LENGTH:
-        raise WrongAddress(f"This address is longer than {MAX_PATH_LENGTH:,} characters.")
+        raise WrongAddress(
+            _("This address is longer than %(max_path_length)s characters.")
+            % {"max_path_length": f"{MAX_PATH_LENGTH:,}"}
+        )
     return path
 
 
@@ -93,13 +97,16 @@ def target_of(text: str, hosts: Collection[str]) -> str:
     """Where a redirect leads: a path of the shop, or a web address. Raises WrongAddress."""
     target = _own_path(text, hosts)
     if len(target) > MAX_TARGET_LENGTH:
-        raise WrongAddress(f"This address is longer than {MAX_TARGET_LENGTH:,} characters.")
+        raise WrongAddress(
+            _("This address is longer than %(max_target_length)s characters.")
+            % {"max_target_length": f"{MAX_TARGET_LENGTH:,}"}
+        )
     try:
         check_link(target)
     except ValidationError:
-        raise WrongAddress("Enter a path of your shop, such as /products, or an address with https://.") from None
+        raise WrongAddress(_("Enter a path of your shop, such as /products, or an address with https://.")) from None
     if any(unicodedata.category(mark) == "Cc" for mark in target) or "@" in urlsplit(target).netloc:
-        raise WrongAddress("Enter an address without a name and password, and without invalid characters.")
+        raise WrongAddress(_("Enter an address without a name and password, and without invalid characters."))
     return _with_ascii_host(target)
 
 
@@ -135,7 +142,7 @@ def _own_path(text: str, hosts: Collection[str]) -> str:
     try:
         parts = urlsplit(text)
     except ValueError:
-        raise WrongAddress("This is not a web address.") from None
+        raise WrongAddress(_("This is not a web address.")) from None
     if parts.scheme in ("http", "https") and _ascii_host(parts.hostname or "").rstrip(".") in hosts:
         text = text.partition("//")[2]
         return "/" + text.partition("/")[2] if "/" in text else "/"
@@ -148,11 +155,11 @@ def _ascii_host(host: str) -> str:
         return host
     # Browsers decode % codes of a host. Some letters are others for Python than for them, so another site's name.
     if "%" in host or any(mark in host for mark in "ßẞς\u200c\u200d"):
-        raise WrongAddress("Enter the name of this host as xn--..., without % codes.")
+        raise WrongAddress(_("Enter the name of this host as xn--..., without % codes."))
     try:
         return host.encode("idna").decode()
     except UnicodeError:
-        raise WrongAddress("This is not a web address.") from None
+        raise WrongAddress(_("This is not a web address.")) from None
 
 
 def _with_ascii_host(target: str) -> str:

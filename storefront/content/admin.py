@@ -4,6 +4,8 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.content import admin_redirects  # noqa: F401, registers its pages
 from storefront.content.actions import add_usual_pages
@@ -21,9 +23,9 @@ RIGHTS = view_and_edit(Right.MANAGE_CONTENT, Right.MANAGE_CONTENT)
 
 class PageForm(ShopScopedForm):
     constraint_errors = {
-        "page_slug_once": ("slug", "Another page of this shop already has this address."),
-        "page_kind_once": ("kind", "This shop already has such a page."),
-        "page_is_edited": ("is_published", "This is still the starting text. Write your own before publishing."),
+        "page_slug_once": ("slug", _lazy("Another page of this shop already has this address.")),
+        "page_kind_once": ("kind", _lazy("This shop already has such a page.")),
+        "page_is_edited": ("is_published", _lazy("This is still the starting text. Write your own before publishing.")),
     }
 
     def clean_body(self) -> str:
@@ -35,7 +37,9 @@ class PageForm(ShopScopedForm):
             self.instance.is_starting_text = False
         left = sorted(gap for gap in GAPS if gap in cleaned.get("body", ""))
         if cleaned.get("is_published") and left:
-            self.add_error("body", f"Fill in what is in brackets before publishing: {', '.join(left[:3])}.")
+            self.add_error(
+                "body", _("Fill in what is in brackets before publishing: %(left)s.") % {"left": ", ".join(left[:3])}
+            )
         return cleaned
 
     def changed_columns(self) -> list[str]:
@@ -43,10 +47,16 @@ class PageForm(ShopScopedForm):
         return sorted({*columns, "is_starting_text"}) if "body" in columns else columns
 
 
+def _state_of(page: Page) -> tuple[str, str]:
+    if page.is_starting_text:
+        return "starting", _("Starting text")
+    return ("published", _("Published")) if page.is_published else ("hidden", _("Hidden"))
+
+
 @admin.register(Page)
 class PageAdmin(WithEditor):
     icon = "article"
-    empty_text = "Imprint, terms, returns, privacy: the usual pages come with starting texts."
+    empty_text = _lazy("Imprint, terms, returns, privacy: the usual pages come with starting texts.")
     form = PageForm
     rich_texts = ("body",)
     translated = ("title", "body", "summary")
@@ -63,12 +73,12 @@ class PageAdmin(WithEditor):
         "Search engines: summary",
     )
 
-    updated = moment("updated_at", "changed")
+    updated = moment("updated_at", _lazy("changed"))
 
     state = column(
-        "status",
-        lambda row: "Starting text" if row.is_starting_text else "Published" if row.is_published else "Hidden",
-        label={"Published": "success", "Hidden": "info", "Starting text": "warning"},
+        _lazy("status"),
+        _state_of,
+        label={"published": "success", "hidden": "info", "starting": "warning"},
     )
 
     def get_prepopulated_fields(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -78,20 +88,26 @@ class PageAdmin(WithEditor):
     def changeform_view(self, request: HttpRequest, object_id: str | None = None, *args: Any, **kwargs: Any) -> Any:
         page = self.get_object(request, object_id) if object_id and request.method == "GET" else None
         if page is not None and page.is_starting_text:
-            messages.info(request, "This is a starting text. Edit it, and fill in what is in [brackets].")
+            messages.info(request, _("This is a starting text. Edit it, and fill in what is in [brackets]."))
         return super().changeform_view(request, object_id, *args, **kwargs)
 
     def view_on_site(self, row: Page) -> str | None:
         return page_address("website:page", row.slug, shop=row.shop) if row.is_published else None
 
-    @list_deed("Add the usual pages", Right.MANAGE_CONTENT, Moves.NOTHING, icon="post_add", url_path="usual")
+    @list_deed(_lazy("Add the usual pages"), Right.MANAGE_CONTENT, Moves.NOTHING, icon="post_add", url_path="usual")
     @asks(
-        "Add the usual pages?",
-        "Imprint, terms, returns, privacy, delivery and about us, where the shop has none, with starting"
-        " texts. Shoppers see a page once you have edited and published it.",
-        "Add pages",
+        _lazy("Add the usual pages?"),
+        _lazy(
+            "Imprint, terms, returns, privacy, delivery and about us, where the shop has none, with starting"
+            " texts. Shoppers see a page once you have edited and published it."
+        ),
+        _lazy("Add pages"),
     )
     def add_usual(self, request: Any, form: Any) -> Any:
         added = add_usual_pages(shop=request.shop, now=request.now)
         titles = ", ".join(page.title for page in added)
-        return f"Added, for you to edit and publish: {titles}." if added else "The shop has all the usual pages."
+        return (
+            _("Added, for you to edit and publish: %(titles)s.") % {"titles": titles}
+            if added
+            else _("The shop has all the usual pages.")
+        )

@@ -6,6 +6,8 @@ from urllib.parse import urlencode
 from django.contrib import admin, messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.content import redirects
@@ -19,7 +21,7 @@ from storefront.staff.admin_parts import Moves, deed, layout, list_deed, moment,
 from storefront.staff.table_files import csv_download, import_page
 
 RIGHTS = view_and_edit(Right.MANAGE_CONTENT, Right.MANAGE_CONTENT)
-EXPLANATION = (
+EXPLANATION = _lazy(
     "A CSV file with the columns “Redirect from” and “Redirect to”, as Shopify exports it. Redirects of the shop that"
     " the file lacks stay. If a line is wrong, nothing is imported."
 )
@@ -28,7 +30,7 @@ EXPLANATION = (
 class RedirectForm(ShopScopedForm):
     """Addresses in their normal form. `planned` are the redirects that change with this one, by path."""
 
-    constraint_errors = {"redirect_path_once": ("path", "This address is redirected already.")}
+    constraint_errors = {"redirect_path_once": ("path", _lazy("This address is redirected already."))}
     planned: dict[str, str]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -66,7 +68,9 @@ class RedirectForm(ShopScopedForm):
 @admin.register(Redirect)
 class RedirectAdmin(ShopScopedAdmin):
     icon = "alt_route"
-    empty_text = "Lead old addresses to pages that exist. Renamed products and categories need none: theirs lead on."
+    empty_text = _lazy(
+        "Lead old addresses to pages that exist. Renamed products and categories need none: theirs lead on."
+    )
     form = RedirectForm
     rights = RIGHTS
     moves = Moves.NOTHING
@@ -75,7 +79,7 @@ class RedirectAdmin(ShopScopedAdmin):
     ordering = ["path"]
     fieldsets: Any = layout("path target")
 
-    updated = moment("updated_at", "changed")
+    updated = moment("updated_at", _lazy("changed"))
 
     def save_model(self, request: Any, obj: Redirect, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)
@@ -86,23 +90,31 @@ class RedirectAdmin(ShopScopedAdmin):
                 shop=request.shop, action="redirect.repointed", object=audit.Object("redirects"), after=after,
                 now=request.now,
             )  # fmt: skip
-            messages.info(request, f"{format_count(repointed)} that led to {obj.path} lead to {obj.target} now.")
+            messages.info(
+                request,
+                _("%(repointed)s that led to %(path)s lead to %(target)s now.")
+                % {"repointed": format_count(repointed), "path": obj.path, "target": obj.target},
+            )
         redirects.forget_missing(request.shop, [obj.path])
 
-    @list_deed("Export", Right.MANAGE_CONTENT, Moves.NOTHING, icon="download", url_path="redirects.csv")
+    @list_deed(_lazy("Export"), Right.MANAGE_CONTENT, Moves.NOTHING, icon="download", url_path="redirects.csv")
     def export_redirects(self, request: Any) -> HttpResponse:
         return csv_download("redirects.csv", redirects.export_redirects(request.shop))
 
-    @list_deed("Import", Right.MANAGE_CONTENT, Moves.NOTHING, icon="upload", url_path="import")
+    @list_deed(_lazy("Import"), Right.MANAGE_CONTENT, Moves.NOTHING, icon="upload", url_path="import")
     def import_redirects(self, request: Any) -> Any:
         def load(content: bytes) -> str:
             found = redirects.import_redirects(shop=request.shop, content=content, now=request.now)
-            text = f"{found.added:,} added, {found.changed:,} changed, {found.same:,} unchanged."
-            more = f" {found.repointed:,} others lead to their new targets." if found.repointed else ""
-            return f"Redirects imported: {text}{more}"
+            text = _("Redirects imported: %(added)s added, %(changed)s changed, %(same)s unchanged.") % {
+                "added": f"{found.added:,}",
+                "changed": f"{found.changed:,}",
+                "same": f"{found.same:,}",
+            }
+            more = _("%(count)s others lead to their new targets.") % {"count": f"{found.repointed:,}"}
+            return f"{text} {more}" if found.repointed else text
 
         back = reverse("admin:content_redirect_changelist")
-        return import_page(self, request, load, title="Import redirects", explanation=EXPLANATION, back=back)
+        return import_page(self, request, load, title=_("Import redirects"), explanation=EXPLANATION, back=back)
 
 
 @admin.register(MissingPath)
@@ -110,7 +122,7 @@ class MissingPathAdmin(ShopScopedAdmin):
     """Addresses that were asked for in vain. They can be redirected, or deleted."""
 
     icon = "link_off"
-    empty_text = "Nobody has asked for a page that the shop does not have."
+    empty_text = _lazy("Nobody has asked for a page that the shop does not have.")
     rights = {"view": Right.MANAGE_CONTENT, "delete": Right.MANAGE_CONTENT}
     moves = Moves.NOTHING
     list_display = ["path", "asked", "last"]
@@ -118,9 +130,9 @@ class MissingPathAdmin(ShopScopedAdmin):
     ordering = ["-asked", "-last_asked_at"]
     fields = ["path", "asked", "last"]
 
-    last = moment("last_asked_at", "last")
+    last = moment("last_asked_at", _lazy("last"))
 
-    @deed("Redirect", Right.MANAGE_CONTENT, Moves.NOTHING, icon="alt_route", url_path="redirect")
+    @deed(_lazy("Redirect"), Right.MANAGE_CONTENT, Moves.NOTHING, icon="alt_route", url_path="redirect")
     def redirect(self, request: Any, row: MissingPath) -> HttpResponse:
         return HttpResponseRedirect(
             f"{reverse('admin:content_redirect_add')}?{urlencode({'path': as_entered(row.path)})}"

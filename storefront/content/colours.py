@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from coloraide import Color
+from django.utils.translation import gettext as _
 
 COLOUR = re.compile(r"#[0-9a-f]{6}")
 # Contrast ratio that WCAG 1.4.3 requires between normal text and its background.
@@ -29,7 +30,7 @@ def problem_of_background(background: str) -> str | None:
     found = min(_contrast(text, behind) for text in _TEXTS for behind in (background, _sunken(background)))
     if found >= MIN_CONTRAST:
         return None
-    return f"Text is hard to read on this colour ({_ratio(found)}). Choose a paler one."
+    return _("Text is hard to read on this colour (%(found)s). Choose a paler one.") % {"found": _ratio(found)}
 
 
 def problem_of_accent(accent: str, background: str) -> str | None:
@@ -42,11 +43,17 @@ def problem_of_accent(accent: str, background: str) -> str | None:
     if found >= MIN_CONTRAST:
         return None
     nearest = _until(lambda colour: lowest(colour) >= MIN_CONTRAST, accent, step=-0.01)
-    return f"Links and buttons are hard to read in this colour ({_ratio(found)}). {nearest} would do."
+    return _("Links and buttons are hard to read in this colour (%(found)s). %(nearest)s would do.") % {
+        "found": _ratio(found),
+        "nearest": nearest,
+    }
 
 
 def _ratio(found: float) -> str:
-    return f"{int(found * 10) / 10} to 1, at least {MIN_CONTRAST} is needed"
+    return _("%(found)s to 1, at least %(min_contrast)s is needed") % {
+        "found": int(found * 10) / 10,
+        "min_contrast": MIN_CONTRAST,
+    }
 
 
 @lru_cache(maxsize=500)

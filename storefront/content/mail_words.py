@@ -14,6 +14,7 @@ from typing import Any
 from django.core.mail import EmailMultiAlternatives
 from django.template.loader import render_to_string
 from django.utils.translation import gettext
+from django.utils.translation import gettext as _
 
 from storefront.content.mail_kinds import KINDS
 from storefront.content.mail_subjects import SUBJECTS
@@ -109,18 +110,23 @@ def tidy(text: str, *, is_line: bool = False) -> str:
 def problem(kind: str, part: str, text: str) -> str | None:
     """The reason, as a sentence, why the text cannot be the mail's subject, opening or closing; None if it can."""
     if part == "subject" and has_invisible_characters(text):
-        return "A subject cannot contain control characters or invisible ones."
+        return _("A subject cannot contain control characters or invisible ones.")
     known = KINDS[kind].meanings
     named = [found[2] for found in _PLACEHOLDER.finditer(text)]
     rest = _PLACEHOLDER.sub("", text)
     if unpaired := re.search(r"[{}]", rest):
         around = rest[max(unpaired.start() - 10, 0) : unpaired.end() + 10].strip()
-        return f"A brace stands alone in “{around}”. Braces stand only around placeholders, such as {{shop_name}}."
+        return _(
+            "A brace stands alone in “%(around)s”. Braces stand only around placeholders, such as {shop_name}."
+        ) % {"around": around}
     unknown = next((name for name in named if name not in known), None)
     if unknown is not None:
         offered = ", ".join(f"{{{name}}}" for name in known)
-        return f"This email has no placeholder {{{unknown}}}. It has {offered}."
+        return _("This email has no placeholder {%(unknown)s}. It has %(offered)s.") % {
+            "unknown": unknown,
+            "offered": offered,
+        }
     missing = [name for name in KINDS[kind].required if name not in named] if part == "opening" else []
     if missing:
-        return f"Keep {{{missing[0]}}} in this text: the mail says it nowhere else."
+        return _("Keep {%(missing)s} in this text: the mail says it nowhere else.") % {"missing": missing[0]}
     return None

@@ -3,6 +3,8 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator, RegexValidator, URLValidator
 from django.db import models
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.content.address_models import MissingPath as MissingPath
 from storefront.content.address_models import Redirect as Redirect
@@ -10,7 +12,7 @@ from storefront.content.mail_kinds import KINDS, MAX_TEXT_LENGTH
 from storefront.shops.models import Shop
 
 _SLUG = RegexValidator(
-    r"\A[a-z0-9]+(-[a-z0-9]+)*\Z", "Use lower-case letters, digits and single hyphens, such as size-guide."
+    r"\A[a-z0-9]+(-[a-z0-9]+)*\Z", _lazy("Use lower-case letters, digits and single hyphens, such as size-guide.")
 )
 
 
@@ -18,32 +20,39 @@ class Page(models.Model):
     """A text page of a shop at `/pages/SLUG`. Kinds that the checkout knows exist once."""
 
     class Kind(models.TextChoices):
-        IMPRINT = "imprint", "Imprint"
-        TERMS = "terms", "Terms and conditions"
-        RETURNS = "returns", "Returns and withdrawal"
-        PRIVACY = "privacy", "Privacy policy"
-        DELIVERY = "delivery", "Delivery"
-        ABOUT = "about", "About us"
-        OTHER = "other", "Another page"
+        IMPRINT = "imprint", _lazy("Imprint")
+        TERMS = "terms", _lazy("Terms and conditions")
+        RETURNS = "returns", _lazy("Returns and withdrawal")
+        PRIVACY = "privacy", _lazy("Privacy policy")
+        DELIVERY = "delivery", _lazy("Delivery")
+        ABOUT = "about", _lazy("About us")
+        OTHER = "other", _lazy("Another page")
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="pages", db_index=False)
     kind = models.CharField(
         max_length=10,
         choices=Kind,
         default=Kind.OTHER,
-        help_text="Terms, returns and privacy are linked at the pay button.",
+        help_text=_lazy("Terms, returns and privacy are linked at the pay button."),
     )
     title = models.CharField(max_length=200)
     slug = models.CharField(
-        "address", max_length=100, validators=[_SLUG], help_text="The last part of the page's address: /pages/…"
+        _lazy("address"),
+        max_length=100,
+        validators=[_SLUG],
+        help_text=_lazy("The last part of the page's address: /pages/…"),
     )
-    body = models.TextField("text", blank=True, validators=[MaxLengthValidator(200_000)])
+    body = models.TextField(_lazy("text"), blank=True, validators=[MaxLengthValidator(200_000)])
     summary = models.CharField(
-        max_length=300, blank=True, help_text="For search engines. Empty: the beginning of the text."
+        max_length=300, blank=True, help_text=_lazy("For search engines. Empty: the beginning of the text.")
     )
-    is_published = models.BooleanField("published", default=False, help_text="Whether shoppers can see the page.")
-    in_footer = models.BooleanField("in the footer", default=True, help_text="Whether every page links to it.")
-    position = models.PositiveSmallIntegerField(default=0, help_text="Lower numbers come first in the footer.")
+    is_published = models.BooleanField(
+        _lazy("published"), default=False, help_text=_lazy("Whether shoppers can see the page.")
+    )
+    in_footer = models.BooleanField(
+        _lazy("in the footer"), default=True, help_text=_lazy("Whether every page links to it.")
+    )
+    position = models.PositiveSmallIntegerField(default=0, help_text=_lazy("Lower numbers come first in the footer."))
     # The page still has its starting text, so it cannot be published.
     is_starting_text = models.BooleanField(default=False, editable=False)
     translations = models.JSONField(null=True, blank=True, editable=False)
@@ -73,94 +82,106 @@ def check_link(text: str) -> None:
     if scheme in ("http", "https"):
         URLValidator(schemes=["http", "https"])(text)
     elif scheme or not text.startswith("/") or text.startswith(("//", "/\\")) or any(mark.isspace() for mark in text):
-        raise ValidationError("Enter a path of your shop, such as /products, or an address with https://.")
+        raise ValidationError(_("Enter a path of your shop, such as /products, or an address with https://."))
 
 
 def all_sections() -> list[str]:
     return [str(section) for section in Looks.Section]
 
 
-_COLOUR = RegexValidator(r"\A#[0-9a-f]{6}\Z", "Enter a colour such as #23573f.")
+_COLOUR = RegexValidator(r"\A#[0-9a-f]{6}\Z", _lazy("Enter a colour such as #23573f."))
 
 
 class Looks(models.Model):
     """The design of a shop: colours, fonts, logo, the top of its home page, and the sections below it."""
 
     class Fonts(models.TextChoices):
-        FRAUNCES = "fraunces", "Fraunces and Figtree: warm"
-        LORA = "lora", "Lora and Source Sans: like a book"
-        FIGTREE = "figtree", "Figtree: clear and modern"
-        SYSTEM = "system", "The visitor's own fonts: nothing to load"
+        FRAUNCES = "fraunces", _lazy("Fraunces and Figtree: warm")
+        LORA = "lora", _lazy("Lora and Source Sans: like a book")
+        FIGTREE = "figtree", _lazy("Figtree: clear and modern")
+        SYSTEM = "system", _lazy("The visitor's own fonts: nothing to load")
 
     class Corners(models.TextChoices):
-        ROUND = "round", "Round"
-        SOFT = "soft", "Slightly rounded"
-        SQUARE = "square", "Square"
+        ROUND = "round", _lazy("Round")
+        SOFT = "soft", _lazy("Slightly rounded")
+        SQUARE = "square", _lazy("Square")
 
     class Hero(models.TextChoices):
-        PRODUCT = "product", "The first featured product"
-        OWN = "own", "A picture and words of your own"
-        NONE = "none", "Nothing"
+        PRODUCT = "product", _lazy("The first featured product")
+        OWN = "own", _lazy("A picture and words of your own")
+        NONE = "none", _lazy("Nothing")
 
     class Section(models.TextChoices):
-        CATEGORIES = "categories", "Categories"
-        FEATURED = "featured", "Featured products"
-        NEWEST = "newest", "New products"
+        CATEGORIES = "categories", _lazy("Categories")
+        FEATURED = "featured", _lazy("Featured products")
+        NEWEST = "newest", _lazy("New products")
 
     shop = models.OneToOneField(Shop, on_delete=models.CASCADE, related_name="looks")
     logo = models.ImageField(
         upload_to="looks/",
         max_length=500,
         blank=True,
-        help_text="Shown instead of the shop's name, 40 pixels high. Best on a transparent background.",
+        help_text=_lazy("Shown instead of the shop's name, 40 pixels high. Best on a transparent background."),
     )
     accent = models.CharField(
-        "accent colour", max_length=7, default="#23573f", validators=[_COLOUR], help_text="Of buttons and links."
+        _lazy("accent colour"),
+        max_length=7,
+        default="#23573f",
+        validators=[_COLOUR],
+        help_text=_lazy("Of buttons and links."),
     )
-    background = models.CharField("background colour", max_length=7, default="#faf8f3", validators=[_COLOUR])
-    fonts = models.CharField(max_length=10, choices=Fonts, default=Fonts.FRAUNCES, help_text="Of headings and text.")
+    background = models.CharField(_lazy("background colour"), max_length=7, default="#faf8f3", validators=[_COLOUR])
+    fonts = models.CharField(
+        max_length=10, choices=Fonts, default=Fonts.FRAUNCES, help_text=_lazy("Of headings and text.")
+    )
     corners = models.CharField(max_length=6, choices=Corners, default=Corners.ROUND)
-    hero = models.CharField("top of the home page", max_length=7, choices=Hero, default=Hero.PRODUCT)
-    hero_picture = models.ImageField("picture", upload_to="looks/", max_length=500, blank=True)
-    hero_title = models.CharField("heading", max_length=120, blank=True)
-    hero_text = models.CharField("text", max_length=400, blank=True)
-    hero_button = models.CharField("button", max_length=60, blank=True, help_text="The words on it, such as “See all”.")
+    hero = models.CharField(_lazy("top of the home page"), max_length=7, choices=Hero, default=Hero.PRODUCT)
+    hero_picture = models.ImageField(_lazy("picture"), upload_to="looks/", max_length=500, blank=True)
+    hero_title = models.CharField(_lazy("heading"), max_length=120, blank=True)
+    hero_text = models.CharField(_lazy("text"), max_length=400, blank=True)
+    hero_button = models.CharField(
+        _lazy("button"), max_length=60, blank=True, help_text=_lazy("The words on it, such as “See all”.")
+    )
     hero_link = models.CharField(
-        "link", max_length=500, blank=True, validators=[check_link], help_text="Where the button leads: /… or https://…"
+        _lazy("link"),
+        max_length=500,
+        blank=True,
+        validators=[check_link],
+        help_text=_lazy("Where the button leads: /… or https://…"),
     )
     # Values of Section, in the order of the home page.
     sections = models.JSONField(default=all_sections, blank=True)
     footer_text = models.TextField(
-        blank=True, validators=[MaxLengthValidator(1000)], help_text="A few words at the end of every page."
+        blank=True, validators=[MaxLengthValidator(1000)], help_text=_lazy("A few words at the end of every page.")
     )
     translations = models.JSONField(null=True, blank=True, editable=False)
     updated_at = models.DateTimeField(editable=False)
 
     class Meta:
-        verbose_name = verbose_name_plural = "looks"
+        verbose_name = verbose_name_plural = _lazy("looks")
 
     def __str__(self) -> str:
-        return "Looks"
+        return _("Looks")
 
 
 class MenuLink(models.Model):
     """A link of the merchant's own in the shop's menu, or in its footer."""
 
     class Menu(models.TextChoices):
-        MAIN = "main", "Menu, after the categories"
-        FOOTER = "footer", "Footer, after the pages"
+        MAIN = "main", _lazy("Menu, after the categories")
+        FOOTER = "footer", _lazy("Footer, after the pages")
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="menu_links", db_constraint=False)
     looks = models.ForeignKey(Looks, on_delete=models.CASCADE, related_name="links")
     menu = models.CharField(max_length=6, choices=Menu, default=Menu.MAIN)
     label = models.CharField(max_length=60)
-    link = models.CharField(max_length=500, validators=[check_link], help_text="/… or https://…")
+    link = models.CharField(max_length=500, validators=[check_link], help_text=_lazy("/… or https://…"))
     translations = models.JSONField(null=True, blank=True, editable=False)
     position = models.PositiveSmallIntegerField(default=0)
 
     class Meta:
         ordering = ["position", "id"]
-        verbose_name = "link"
+        verbose_name = _lazy("link")
 
     def __str__(self) -> str:
         return self.label
@@ -172,18 +193,22 @@ class MailText(models.Model):
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="mail_texts", db_index=False)
     kind = models.CharField(max_length=40, editable=False)
     subject = models.CharField(max_length=200, null=True, blank=True)
-    opening = models.TextField("opening text", null=True, blank=True, validators=[MaxLengthValidator(MAX_TEXT_LENGTH)])
-    closing = models.TextField("closing text", null=True, blank=True, validators=[MaxLengthValidator(MAX_TEXT_LENGTH)])
+    opening = models.TextField(
+        _lazy("opening text"), null=True, blank=True, validators=[MaxLengthValidator(MAX_TEXT_LENGTH)]
+    )
+    closing = models.TextField(
+        _lazy("closing text"), null=True, blank=True, validators=[MaxLengthValidator(MAX_TEXT_LENGTH)]
+    )
     translations = models.JSONField(null=True, blank=True, editable=False)
     updated_at = models.DateTimeField(editable=False)
 
     class Meta:
         ordering = ["id"]
-        verbose_name = "mail"
+        verbose_name = _lazy("mail")
         constraints = [models.UniqueConstraint(fields=["shop", "kind"], name="mail_text_once")]
 
     def __str__(self) -> str:
-        return KINDS[self.kind].title if self.kind in KINDS else self.kind
+        return str(KINDS[self.kind].title) if self.kind in KINDS else self.kind
 
     @property
     def is_changed(self) -> bool:

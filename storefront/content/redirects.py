@@ -13,6 +13,7 @@ from datetime import datetime
 from urllib.parse import urlsplit
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from storefront import audit
 from storefront.content.addresses import (
@@ -63,7 +64,8 @@ def flattened(targets: Mapping[str, str]) -> dict[str, str]:
         path: str | None = start
         while path is not None and path in targets and path not in ends:
             if path in passed:
-                raise Loop(f"This makes a circle: {' leads to '.join([*passed[passed.index(path) :], path])}.")
+                circle = _(" leads to ").join([*passed[passed.index(path) :], path])
+                raise Loop(_("This makes a circle: %(circle)s.") % {"circle": circle})
             passed.append(path)
             path = path_in(targets[path])
         for each in reversed(passed):
@@ -76,7 +78,10 @@ def flattened(targets: Mapping[str, str]) -> dict[str, str]:
 def check_room(count: int) -> None:
     """Raises WrongAddress for more redirects than a shop can have."""
     if count > MAX_REDIRECTS:
-        raise WrongAddress(f"A shop has at most {MAX_REDIRECTS:,} redirects. Delete some first.")
+        raise WrongAddress(
+            _("A shop has at most %(max_redirects)s redirects. Delete some first.")
+            % {"max_redirects": f"{MAX_REDIRECTS:,}"}
+        )
 
 
 def planned(shop: Shop, *, path: str, target: str, instead_of: str = "") -> dict[str, str]:
@@ -142,24 +147,26 @@ def import_redirects(*, shop: Shop, content: bytes, now: datetime) -> Imported:
 
 def _read(shop: Shop, content: bytes) -> dict[str, str]:
     """The file's targets by path."""
-    lines, _ = read_table(content, COLUMNS, max_bytes=MAX_FILE_BYTES)
+    lines, _found = read_table(content, COLUMNS, max_bytes=MAX_FILE_BYTES)
     hosts = own_hosts(shop)
     found: dict[str, str] = {}
     first: dict[str, int] = {}
 
     def read(number: int, cells: list[str]) -> None:
         if len(cells) != len(COLUMNS):
-            raise WrongLine("has another number of cells than the header.")
+            raise WrongLine(_("has another number of cells than the header."))
         try:
             path = path_of(cells[0], hosts)
         except WrongAddress as wrong:
-            raise WrongLine(f"Redirect from: {wrong}") from None
+            raise WrongLine(_("Redirect from: %(wrong)s") % {"wrong": wrong}) from None
         if path in first:
-            raise WrongLine(f"Redirect from: {path} is in line {first[path]} too.")
+            raise WrongLine(
+                _("Redirect from: %(path)s is in line %(first)s too.") % {"path": path, "first": first[path]}
+            )
         try:
             found[path] = target_of(cells[1], hosts)
         except WrongAddress as wrong:
-            raise WrongLine(f"Redirect to: {wrong}") from None
+            raise WrongLine(_("Redirect to: %(wrong)s") % {"wrong": wrong}) from None
         first[path] = number
 
     read_each(lines, read)

@@ -5,6 +5,8 @@ from django.db import transaction
 from django.forms import BaseInlineFormSet, BooleanField, ValidationError
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.widgets import UnfoldBooleanWidget
 
 from storefront import audit
@@ -30,14 +32,14 @@ class NamedForm(ShopScopedForm):
     def clean_name(self) -> str:
         name = self.cleaned_data["name"]
         if "name" in self.changed_data and (has_address(name) or has_invisible_characters(name)):
-            raise ValidationError("A name cannot contain email addresses, web addresses or control characters.")
+            raise ValidationError(_("A name cannot contain email addresses, web addresses or control characters."))
         return name
 
 
 class CustomerForm(NamedForm):
     """Leaves the email address to `actions.set_email`: a customer with a password has to confirm it first."""
 
-    withdraw = BooleanField(label="Cancel the address change", required=False, widget=UnfoldBooleanWidget)
+    withdraw = BooleanField(label=_lazy("Cancel the address change"), required=False, widget=UnfoldBooleanWidget)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -45,7 +47,9 @@ class CustomerForm(NamedForm):
         if pending is None:
             del self.fields["withdraw"]
         else:
-            self.fields["withdraw"].help_text = f"{pending} is waiting for the customer's confirmation."
+            self.fields["withdraw"].help_text = _("%(pending)s is waiting for the customer's confirmation.") % {
+                "pending": pending
+            }
 
     def clean_email(self) -> str:
         return queries.normal_email(self.cleaned_data["email"])
@@ -62,7 +66,7 @@ class AddressForm(NamedForm):
     def clean_country(self) -> str:
         code = self.cleaned_data["country"].upper()
         if code not in countries():
-            raise ValidationError("Enter a country code, such as DE.")
+            raise ValidationError(_("Enter a country code, such as DE."))
         return code
 
 
@@ -72,7 +76,7 @@ class AddressFormSet(BaseInlineFormSet):
     def clean(self) -> None:
         super().clean()
         if len(self.marked_default()) > 1:
-            raise ValidationError("Only one address can be the default address.")
+            raise ValidationError(_("Only one address can be the default address."))
 
     def marked_default(self) -> list[Address]:
         kept = [form for form in self.forms if form not in self.deleted_forms]
@@ -103,7 +107,7 @@ class CustomerAdmin(WithSavedViews):
     """The customers' pages. `privacy/admin.py` extends this class with links to a person's data, and registers it."""
 
     icon = "group"
-    empty_text = "Everybody who creates an account in your shop is listed here, with their orders and addresses."
+    empty_text = _lazy("Everybody who creates an account in your shop is listed here, with their orders and addresses.")
     form = CustomerForm
     saves_views = Right.CHANGE_CUSTOMERS
     rights = view_and_edit(Right.VIEW_CUSTOMERS, Right.CHANGE_CUSTOMERS)
@@ -117,17 +121,17 @@ class CustomerAdmin(WithSavedViews):
     readonly_fields = ["account", "bought"]
     inlines = [AddressInline]
 
-    since = moment("created_at", "since")
-    name_or_email = column("name", str, by="name")
-    account = column("account", lambda row: "Password set" if row.can_sign_in else "No password set")
+    since = moment("created_at", _lazy("since"))
+    name_or_email = column(_lazy("name"), str, by="name")
+    account = column(_lazy("account"), lambda row: _("Password set") if row.can_sign_in else _("No password set"))
 
-    @admin.display(description="orders")
+    @admin.display(description=_lazy("orders"))
     def bought(self, row: Customer) -> SafeString | str:
         if row.pk is None:
-            return "None"
+            return _("None")
         orders = list(row.orders.filter(shop=row.shop_id).order_by("-placed_at", "-pk")[:MAX_ORDERS])
         if not orders:
-            return "None"
+            return _("None")
         sales = queries.sales_of(row.shop, [row])[row.pk]
         lines = format_html_join(
             mark_safe("<br>"),
@@ -143,7 +147,7 @@ class CustomerAdmin(WithSavedViews):
             ),
         )
         total = format_money(sales.spent, row.shop.currency)
-        orders_text = "1 order" if sales.count == 1 else f"{sales.count} orders"
+        orders_text = _("1 order") if sales.count == 1 else f"{sales.count} orders"
         return format_html("{}, {} paid<br>{}", orders_text, total, lines)
 
     def get_fields(self, request: Any, obj: Any = None) -> Any:
@@ -157,7 +161,11 @@ class CustomerAdmin(WithSavedViews):
             actions.set_email(shop=request.shop, customer_id=obj.pk, email=email, now=request.now)
             obj.refresh_from_db(fields=["email", "pending_email", "session_mark"])
             if obj.pending_email:
-                self.message_user(request, f"{obj.pending_email} takes effect when the customer confirms it.")
+                self.message_user(
+                    request,
+                    _("%(pending_email)s takes effect when the customer confirms it.")
+                    % {"pending_email": obj.pending_email},
+                )
 
     def save_related(self, request: Any, form: Any, formsets: Any, change: bool) -> None:
         """Records the event after the addresses are saved, since its data contain them."""
@@ -170,18 +178,18 @@ class CustomerAdmin(WithSavedViews):
             form.instance.updated_at = request.now
             actions.record_updated(shop=request.shop, customer=form.instance, now=request.now)
 
-    @list_deed("Export CSV", Right.EXPORT_SALES, Moves.PERSONAL_DATA, icon="download", url_path="export.csv")
+    @list_deed(_lazy("Export CSV"), Right.EXPORT_SALES, Moves.PERSONAL_DATA, icon="download", url_path="export.csv")
     def export_csv(self, request: Any) -> Any:
         """Export the customers that the list shows with its filters and search."""
         return exported_customers(request, self.listed(request))
 
-    @deed("Send password reset", Right.CHANGE_CUSTOMERS, Moves.IDENTITY, icon="key")
+    @deed(_lazy("Send password reset"), Right.CHANGE_CUSTOMERS, Moves.IDENTITY, icon="key")
     @asks(
-        "Send a password reset email?",
-        "The customer gets a link that works for one hour. The current password works until then.",
-        "Send email",
+        _lazy("Send a password reset email?"),
+        _lazy("The customer gets a link that works for one hour. The current password works until then."),
+        _lazy("Send email"),
     )
     def send_password_reset(self, request: Any, customer: Any, form: Any) -> str:
         jobs.send_password_link.enqueue(request.shop.pk, customer.email, "reset")
         audit.record(shop=request.shop, action="customer.password_mail_sent", object=customer, now=request.now)
-        return "Password reset email sent."
+        return _("Password reset email sent.")

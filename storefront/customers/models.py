@@ -4,6 +4,7 @@ from decimal import Decimal
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models.functions import Lower
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.shops.models import Shop
 
@@ -18,14 +19,14 @@ class CustomerGroup(models.Model):
         decimal_places=2,
         default=Decimal(0),
         validators=[MinValueValidator(0), MaxValueValidator(100)],
-        help_text="Discount on every price that has no group price.",
+        help_text=_lazy("Discount on every price that has no group price."),
     )
 
     sees_net_prices = models.BooleanField(
-        "sees prices without tax",
+        _lazy("sees prices without tax"),
         default=False,
         db_default=False,
-        help_text="For businesses. Tax is added at the checkout.",
+        help_text=_lazy("For businesses. Tax is added at the checkout."),
     )
 
     class Meta:
@@ -49,7 +50,7 @@ class Customer(models.Model):
     pending_email = models.EmailField(
         null=True,
         blank=True,
-        help_text="New email address in lowercase. Replaces the current one when the customer confirms it.",
+        help_text=_lazy("New email address in lowercase. Replaces the current one when the customer confirms it."),
     )
     password = models.CharField(
         max_length=200, blank=True, help_text="Password hash; empty if the customer cannot sign in."
@@ -110,10 +111,10 @@ class Address(models.Model):
     region = models.CharField(max_length=100, blank=True)
     country = models.CharField(max_length=2)
     phone = models.CharField(max_length=40, blank=True)
-    is_default = models.BooleanField("default address", default=False)
+    is_default = models.BooleanField(_lazy("default address"), default=False)
 
     class Meta:
-        verbose_name_plural = "addresses"
+        verbose_name_plural = _lazy("addresses")
         ordering = ["id"]
         constraints = [
             models.UniqueConstraint(

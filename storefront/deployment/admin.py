@@ -8,6 +8,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.admin import ModelAdmin
 
 from storefront.deployment import actions, trouble
@@ -17,6 +19,7 @@ from storefront.deployment.moving import MoveForm, ask_to_move, can_move, state_
 from storefront.deployment.usage import set_limits, usage_of
 from storefront.kit import clock
 from storefront.kit.format import format_bytes, format_count, format_time
+from storefront.kit.text import Text
 from storefront.shops.models import QuotaUse, ShopDomain, StaffMember
 from storefront.shops.rights import Right
 from storefront.staff import closing, doors
@@ -25,18 +28,20 @@ from storefront.staff.admin_parts import DANGER, Moves, asks, choice_filter, col
 from storefront.staff.admin_site import work_on
 from storefront.staff.admin_staff import invite
 
-STATES = {"Open": "success", "Doors closed": "warning", "Closed": "danger"}
+STATES = {"open": "success", "doors": "warning", "closed": "danger"}
 TROUBLED = Q(figures__failing_webhooks__gt=0) | Q(figures__dead_deliveries__gt=0) | Q(figures__failed_mails__gt=0)
 OWNER = StaffMember.Role.OWNER
 # Words of a search. More are left out.
 MAX_WORDS = 5
 
 
-def state_of(shop: Any) -> str:
-    return "Closed" if not shop.is_active else "Doors closed" if doors.is_closed(shop) else "Open"
+def state_of(shop: Any) -> tuple[str, str]:
+    if not shop.is_active:
+        return "closed", _("Closed")
+    return ("doors", _("Doors closed")) if doors.is_closed(shop) else ("open", _("Open"))
 
 
-def figure(name: str, title: str) -> Any:
+def figure(name: str, title: Text) -> Any:
     """A column with one of the shop's figures; a dash until the worker has counted them."""
 
     def shown(shop: Any) -> str:
@@ -53,7 +58,7 @@ def seconds(shop: Any) -> str:
 
 @admin.register(DeployedShop)
 class DeployedShopAdmin(ShopScopedAdmin):
-    menu_title = "All shops"
+    menu_title = _lazy("All shops")
     icon = "domain"
     rights = {"view": Right.OPERATE, "add": Right.OPERATE, "change": Right.OPERATE}
     moves = Moves.IDENTITY
@@ -66,18 +71,20 @@ class DeployedShopAdmin(ShopScopedAdmin):
     list_select_related = ["figures"]
     list_filter = [
         choice_filter(
-            "status",
+            _lazy("status"),
             "state",
             {
-                "open": ("Open", lambda rows, _: rows.filter(is_active=True, door_password="")),
-                "doors": ("Doors closed", lambda rows, _: rows.filter(is_active=True).exclude(door_password="")),
-                "closed": ("Closed", lambda rows, _: rows.filter(is_active=False)),
+                "open": (_lazy("Open"), lambda rows, _: rows.filter(is_active=True, door_password="")),
+                "doors": (_lazy("Doors closed"), lambda rows, _: rows.filter(is_active=True).exclude(door_password="")),
+                "closed": (_lazy("Closed"), lambda rows, _: rows.filter(is_active=False)),
             },
         ),
-        choice_filter("deliveries", "failing", {"yes": ("Something fails", lambda rows, _: rows.filter(TROUBLED))}),
+        choice_filter(
+            _lazy("deliveries"), "failing", {"yes": (_lazy("Something fails"), lambda rows, _: rows.filter(TROUBLED))}
+        ),
     ]
     search_fields = ["name", "domain"]
-    search_help_text = "Search by name, domain or an owner's email address"
+    search_help_text = _lazy("Search by name, domain or an owner's email address")
     ordering = ["name", "pk"]
     new_fields = [
         "name",
@@ -100,33 +107,39 @@ class DeployedShopAdmin(ShopScopedAdmin):
     )
 
     # None has the name of a relation of the shop, by which Django would sort instead.
-    shop_shown = column("shop", lambda shop: format_html("{}<br>{}", shop.name, shop.domain), by="name")
-    state = column("status", state_of, label=STATES)
-    product_count = figure("products", "products")
-    order_count = figure("orders", "orders, 30 d")
-    request_count = figure("requests", "requests, 7 d")
-    server_time = column("time, 7 d", seconds, by="figures__milliseconds")
-    webhook_count = figure("failing_webhooks", "failing webhooks")
-    delivery_count = figure("dead_deliveries", "lost deliveries")
-    mail_count = figure("failed_mails", "lost mails")
+    shop_shown = column(_lazy("shop"), lambda shop: format_html("{}<br>{}", shop.name, shop.domain), by="name")
+    state = column(_lazy("status"), state_of, label=STATES)
+    product_count = figure("products", _lazy("products"))
+    order_count = figure("orders", _lazy("orders, 30 d"))
+    request_count = figure("requests", _lazy("requests, 7 d"))
+    server_time = column(_lazy("time, 7 d"), seconds, by="figures__milliseconds")
+    webhook_count = figure("failing_webhooks", _lazy("failing webhooks"))
+    delivery_count = figure("dead_deliveries", _lazy("lost deliveries"))
+    mail_count = figure("failed_mails", _lazy("lost mails"))
     storage = column(
-        "files",
+        _lazy("files"),
         lambda shop: format_html('<span class="whitespace-nowrap">{}</span>', _files(shop)),
         by="files_used",
     )
 
-    address = column("address", lambda shop: format_html('<a href="{0}" rel="noreferrer">{0}</a>', shop.base_url))
-    owners = column("owners", lambda shop: ", ".join(_owners(shop)) or "Nobody has accepted an invitation yet.")
-    created = column("created", lambda shop: format_time(shop.created_at, "UTC"))
-    move_shown = column("move", state_of_move)
-    figures_shown = column("figures", lambda shop: _figures_table(shop))
+    address = column(
+        _lazy("address"), lambda shop: format_html('<a href="{0}" rel="noreferrer">{0}</a>', shop.base_url)
+    )
+    owners = column(
+        _lazy("owners"), lambda shop: ", ".join(_owners(shop)) or _("Nobody has accepted an invitation yet.")
+    )
+    created = column(_lazy("created"), lambda shop: format_time(shop.created_at, "UTC"))
+    move_shown = column(_lazy("move"), state_of_move)
+    figures_shown = column(_lazy("figures"), lambda shop: _figures_table(shop))
     used = column(
-        "used now",
+        _lazy("used now"),
         lambda shop: format_html_join("", "<p>{}</p>", ((each,) for each in usage_of(shop, now=clock.now()))),
     )
-    failing_webhooks = column("webhooks", lambda shop: trouble.webhooks_table(shop))
-    dead_deliveries = column("deliveries given up, 7 days", lambda shop: trouble.deliveries_table(shop, clock.now()))
-    failed_mails = column("mails given up, 7 days", lambda shop: trouble.mails_table(shop, clock.now()))
+    failing_webhooks = column(_lazy("webhooks"), lambda shop: trouble.webhooks_table(shop))
+    dead_deliveries = column(
+        _lazy("deliveries given up, 7 days"), lambda shop: trouble.deliveries_table(shop, clock.now())
+    )
+    failed_mails = column(_lazy("mails given up, 7 days"), lambda shop: trouble.mails_table(shop, clock.now()))
 
     def require(self, request: HttpRequest, action: str) -> None:
         """Raises Http404 for whoever is not the operator."""
@@ -187,45 +200,65 @@ class DeployedShopAdmin(ShopScopedAdmin):
         invite(request, shop=shop, email=form.cleaned_data["owner"], role=OWNER)
         obj.pk, obj._state.adding = shop.pk, False
 
-    @deed("Work in this shop", Right.OPERATE, Moves.NOTHING, icon="login")
-    @asks("Work in this shop?", "Its audit log records that you did.", "Work in this shop")
+    @deed(_lazy("Work in this shop"), Right.OPERATE, Moves.NOTHING, icon="login")
+    @asks(_lazy("Work in this shop?"), _lazy("Its audit log records that you did."), _lazy("Work in this shop"))
     def enter(self, request: Any, shop: Any, form: Any) -> HttpResponse:
         work_on(request, shop)
         return redirect(request, reverse("admin:index"))
 
-    @deed("Close the shop", Right.OPERATE, Moves.MONEY, icon="block", variant=DANGER, when=lambda shop: shop.is_active)
+    @deed(
+        _lazy("Close the shop"),
+        Right.OPERATE,
+        Moves.MONEY,
+        icon="block",
+        variant=DANGER,
+        when=lambda shop: shop.is_active,
+    )
     @asks(
-        "Close this shop?",
-        "Its pages say that it is closed, and its API refuses every token. Nothing is deleted: its staff can still "
-        "send and refund orders and export data, and you can open it again. Its owners get an email.",
-        "Close the shop",
+        _lazy("Close this shop?"),
+        _lazy(
+            "Its pages say that it is closed, and its API refuses every token. Nothing is deleted: its staff can still "
+            "send and refund orders and export data, and you can open it again. Its owners get an email."
+        ),
+        _lazy("Close the shop"),
     )
     def close_shop(self, request: Any, shop: Any, form: Any) -> str:
         closing.close_shop(shop=shop, now=request.now)
-        return "The shop is closed."
+        return _("The shop is closed.")
 
-    @deed("Open the shop again", Right.OPERATE, Moves.MONEY, icon="lock_open", when=lambda shop: not shop.is_active)
-    @asks("Open this shop again?", "It sells again, as before it was closed. Its owners get an email.", "Open the shop")
+    @deed(
+        _lazy("Open the shop again"), Right.OPERATE, Moves.MONEY, icon="lock_open", when=lambda shop: not shop.is_active
+    )
+    @asks(
+        _lazy("Open this shop again?"),
+        _lazy("It sells again, as before it was closed. Its owners get an email."),
+        _lazy("Open the shop"),
+    )
     def reopen_shop(self, request: Any, shop: Any, form: Any) -> str:
         closing.reopen_shop(shop=shop, now=request.now)
-        return "The shop is open."
+        return _("The shop is open.")
 
-    @deed("Move the shop", Right.OPERATE, Moves.NOTHING, icon="moving", when=can_move)
+    @deed(_lazy("Move the shop"), Right.OPERATE, Moves.NOTHING, icon="moving", when=can_move)
     @asks(
-        "Move this shop to another pod?",
-        "The next run of storefront moveshop --asked begins. The shop sells meanwhile; for less than five seconds at "
-        "the end, what shoppers and programs send is refused, and can be sent again. Then the other pod lists it.",
-        "Move the shop",
+        _lazy("Move this shop to another pod?"),
+        _lazy(
+            "The next run of storefront moveshop --asked begins. The shop sells meanwhile; for less than five seconds "
+            "at the end, what shoppers and programs send is refused, and can be sent again. Then the other pod "
+            "lists it."
+        ),
+        _lazy("Move the shop"),
         MoveForm,
     )
     def move_shop(self, request: Any, shop: Any, form: Any) -> str:
         is_new = ask_to_move(shop=shop, pod=form.cleaned_data["pod"], now=request.now)
-        return "The move is asked for." if is_new else "A move of this shop is asked for already."
+        return _("The move is asked for.") if is_new else _("A move of this shop is asked for already.")
 
 
 def _files(shop: Any) -> str:
     most, used = settings.QUOTAS["files"] if shop.files_most is None else shop.files_most, shop.files_used or 0
-    return f"{format_bytes(used)} of {format_bytes(most)}" if most else format_bytes(used)
+    if not most:
+        return format_bytes(used)
+    return _("%(used)s of %(most)s") % {"used": format_bytes(used), "most": format_bytes(most)}
 
 
 def _owners(shop: Any) -> list[str]:
@@ -235,12 +268,12 @@ def _owners(shop: Any) -> list[str]:
 def _figures_table(shop: Any) -> str:
     figures: ShopFigures | None = getattr(shop, "figures", None)
     if figures is None:
-        return "The worker has not counted them yet."
+        return _("The worker has not counted them yet.")
     counted = format_time(figures.counted_at, "UTC")
     rows = [
-        ("Products", format_count(figures.products)),
-        ("Orders, 30 days", format_count(figures.orders)),
-        ("Requests, 7 days", format_count(figures.requests)),
-        ("Server time, 7 days", seconds(shop)),
+        (_("Products"), format_count(figures.products)),
+        (_("Orders, 30 days"), format_count(figures.orders)),
+        (_("Requests, 7 days"), format_count(figures.requests)),
+        (_("Server time, 7 days"), seconds(shop)),
     ]
-    return table(rows, ("Figure", f"{counted} UTC"))
+    return table(rows, (_("Figure"), f"{counted} UTC"))

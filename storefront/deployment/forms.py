@@ -6,6 +6,8 @@ from zoneinfo import available_timezones
 
 from django import forms
 from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.widgets import (
     UnfoldAdminDecimalFieldWidget,
     UnfoldAdminEmailInputWidget,
@@ -21,23 +23,23 @@ from storefront.staff.admin_forms import FurtherLanguagesField, ShopScopedForm, 
 
 GIB = 1024**3
 # Where the title of a use does not fit its limit.
-LABELS = {"files": "Files, in GB", "orders": "Orders a day", "mails": "Mails an hour"}
+LABELS = {"files": _lazy("Files, in GB"), "orders": _lazy("Orders a day"), "mails": _lazy("Mails an hour")}
 # Names of the form's fields, by kind of quota.
 LIMITS = {kind: f"limit_{kind}" for kind in settings.QUOTAS}
 
 
 class NewShopForm(ShopScopedForm):
     owner = forms.EmailField(
-        label="Owner's email address",
+        label=_lazy("Owner's email address"),
         max_length=invitations.MAX_EMAIL_LENGTH,
         widget=UnfoldAdminEmailInputWidget,
-        help_text="They get an email with a link to accept. The link works once, for seven days.",
+        help_text=_lazy("They get an email with a link to accept. The link works once, for seven days."),
     )
     timezone = forms.ChoiceField(
         choices=[(name, name.replace("_", " ")) for name in sorted(available_timezones())],
         widget=UnfoldAdminSelectWidget,
         initial="Europe/Berlin",
-        label="Time zone",
+        label=_lazy("Time zone"),
     )
 
     further_languages = FurtherLanguagesField()
@@ -66,12 +68,12 @@ class NewShopForm(ShopScopedForm):
 
 def _limit_field(kind: str) -> forms.Field:
     usual = settings.QUOTAS[kind]
-    shown = quotas.shown(kind, usual) if usual else "no limit"
+    shown = quotas.shown(kind, usual) if usual else _("no limit")
     given: dict[str, Any] = {
         "label": LABELS.get(kind, quotas.TITLES[kind]),
         "required": False,
         "min_value": 0,
-        "help_text": f"Empty: {shown}, as for every shop of this deployment. 0: no limit.",
+        "help_text": _("Empty: %(shown)s, as for every shop of this deployment. 0: no limit.") % {"shown": shown},
     }
     if kind != "files":
         return forms.IntegerField(max_value=MAX_LIMIT, widget=UnfoldAdminIntegerFieldWidget, **given)

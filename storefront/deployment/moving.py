@@ -7,6 +7,7 @@ from typing import Any
 from django import forms
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext as _
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminSelectWidget
 
@@ -24,7 +25,7 @@ class MoveForm(BaseDialogForm):
     def __init__(self, request: Any, object_id: int | str | None = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(request, object_id, *args, **kwargs)
         field: Any = self.fields["pod"]
-        field.choices = [(pod, f"Pod {pod}") for pod in directory.other_pods()]
+        field.choices = [(pod, _("Pod %(pod)s") % {"pod": pod}) for pod in directory.other_pods()]
 
 
 def can_move(shop: Shop) -> bool:
@@ -49,4 +50,7 @@ def state_of_move(shop: Shop) -> str:
     move = ShopMove.objects.filter(pk=shop.pk).first()
     if move is None or move.step == ShopMove.Step.SHELVED:
         return "–"
-    return f"To pod {move.target}: {move.get_step_display()}."
+    return _("To pod %(target)s: %(get_step_display)s.") % {
+        "target": move.target,
+        "get_step_display": move.get_step_display(),
+    }

@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 
 from django.utils.html import format_html_join
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.deployment.counting import dead_deliveries, failed_mails, failing_webhooks
 from storefront.kit.format import format_time
@@ -14,7 +16,7 @@ from storefront.staff.admin_parts import table
 
 # Rows of each table. The shop's own pages have the others.
 MAX_ROWS = 20
-NOTHING = "Nothing."
+NOTHING = _lazy("Nothing.")
 
 
 def webhooks_table(shop: Shop) -> str:
@@ -22,11 +24,13 @@ def webhooks_table(shop: Shop) -> str:
     shown = [
         (
             _lines(row.installation.app, row.topic, urlsplit(row.address).hostname),
-            f"failing since {_time(row.failing_since)}" if row.is_active else f"paused {_time(row.paused_at)}",
+            _("failing since %(failing_since)s") % {"failing_since": _time(row.failing_since)}
+            if row.is_active
+            else f"paused {_time(row.paused_at)}",
         )
         for row in rows[:MAX_ROWS]
     ]
-    return table(shown, ("Webhook", "State")) if shown else NOTHING
+    return table(shown, (_("Webhook"), _("State"))) if shown else str(NOTHING)
 
 
 def deliveries_table(shop: Shop, now: datetime) -> str:
@@ -37,13 +41,13 @@ def deliveries_table(shop: Shop, now: datetime) -> str:
         reason = str(last.status or last.error) if last else "–"
         what = _lines(row.installation.app, row.topic, urlsplit(row.address).hostname)
         shown.append((_time(row.ended_at), what, reason))
-    return table(shown, ("Given up", "Delivery", "Last answer")) if shown else NOTHING
+    return table(shown, (_("Given up"), _("Delivery"), _("Last answer"))) if shown else str(NOTHING)
 
 
 def mails_table(shop: Shop, now: datetime) -> str:
     rows = failed_mails([shop.pk], now=now).order_by("-failed_at").values_list("failed_at", "kind")
     shown = [(_time(at), kind.replace("_", " ")) for at, kind in rows[:MAX_ROWS]]
-    return table(shown, ("Given up", "Kind")) if shown else NOTHING
+    return table(shown, (_("Given up"), _("Kind"))) if shown else str(NOTHING)
 
 
 def _lines(*texts: object) -> str:

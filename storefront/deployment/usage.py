@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from storefront import audit
 from storefront.catalogue.product_quota import product_count
@@ -27,8 +28,12 @@ class Usage:
     most: int
 
     def __str__(self) -> str:
-        limit = quotas.shown(self.kind, self.most) if self.most else "no limit"
-        return f"{quotas.TITLES[self.kind]}: {quotas.shown(self.kind, self.used)} of {limit}"
+        limit = quotas.shown(self.kind, self.most) if self.most else _("no limit")
+        return _("%(titles)s: %(kind)s of %(limit)s") % {
+            "titles": quotas.TITLES[self.kind],
+            "kind": quotas.shown(self.kind, self.used),
+            "limit": limit,
+        }
 
 
 def usage_of(shop: Shop, *, now: datetime) -> Iterator[Usage]:
@@ -42,8 +47,8 @@ def usage_of(shop: Shop, *, now: datetime) -> Iterator[Usage]:
 def set_limits(*, shop: Shop, limits: Mapping[str, int | None], now: datetime) -> None:
     """Set the shop's limits of these kinds: 0 is none, None that of the deployment. What is used already stays, also if
     it is more. Raises InvalidFields."""
-    wrong = {kind: ["Unknown quota."] for kind in limits.keys() - settings.QUOTAS.keys()} | {
-        kind: [f"Expected a number from 0 to {MAX_LIMIT:,}."]
+    wrong = {kind: [_("Unknown quota.")] for kind in limits.keys() - settings.QUOTAS.keys()} | {
+        kind: [_("Expected a number from 0 to %(most)s.") % {"most": f"{MAX_LIMIT:,}"}]
         for kind, most in limits.items()
         if most is not None and not 0 <= most <= MAX_LIMIT
     }

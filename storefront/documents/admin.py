@@ -9,6 +9,9 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.documents import issuing
 from storefront.documents.admin_forms import CorrectionForm, InvoiceSettingsForm
@@ -38,14 +41,14 @@ __all__ = ["DocumentAdmin", "InvoiceSettingsAdmin", "OrderWithDocumentsAdmin"]
 
 # Each document takes a tenth of a second to draw.
 MAX_AT_ONCE = 100
-TOO_MANY = f"Choose at most {MAX_AT_ONCE} at once."
+TOO_MANY = format_lazy(_lazy("Choose at most {count} at once."), count=MAX_AT_ONCE)
 
 
 @admin.register(Document)
 class DocumentAdmin(ReadOnlyAdmin):
-    menu_title = "Invoices"
+    menu_title = _lazy("Invoices")
     icon = "description"
-    empty_text = (
+    empty_text = _lazy(
         "Invoices and credit notes are listed here. They are issued once you have filled in “Invoices” in the settings."
     )
     rights = {"view": Right.VIEW_ORDERS}
@@ -56,21 +59,21 @@ class DocumentAdmin(ReadOnlyAdmin):
     ordering = ["-issued_at", "-id"]
     fields = readonly_fields = ["number", "what", "order", "credited", "buyer", "sum", "issued"]
 
-    sum = money("amount")
-    issued = moment("issued_at")
-    what = column("document", lambda row: row.get_kind_display(), by="kind")
-    credited = column("credits", lambda row: str(row.invoice or "–"))
-    buyer = column("customer", lambda row: ", ".join(row.record["buyer"][:1]))
+    sum = money("amount", _lazy("amount"))
+    issued = moment("issued_at", _lazy("issued"))
+    what = column(_lazy("document"), lambda row: row.get_kind_display(), by="kind")
+    credited = column(_lazy("credits"), lambda row: str(row.invoice or "–"))
+    buyer = column(_lazy("customer"), lambda row: ", ".join(row.record["buyer"][:1]))
 
-    @deed("View PDF", Right.VIEW_ORDERS, Moves.NOTHING, icon="picture_as_pdf", url_path="document.pdf")
+    @deed(_lazy("View PDF"), Right.VIEW_ORDERS, Moves.NOTHING, icon="picture_as_pdf", url_path="document.pdf")
     def pdf(self, request: Any, row: Any) -> Any:
         return document_response(row)
 
-    @chosen_deed("Download as one PDF", Right.VIEW_ORDERS, Moves.PERSONAL_DATA)
+    @chosen_deed(_lazy("Download as one PDF"), Right.VIEW_ORDERS, Moves.PERSONAL_DATA)
     def pdf_of_chosen(self, request: Any, queryset: QuerySet) -> Any:
         found = list(queryset[: MAX_AT_ONCE + 1])
         if not found or len(found) > MAX_AT_ONCE:
-            self.message_user(request, TOO_MANY if found else "There is nothing to print.", messages.WARNING)
+            self.message_user(request, TOO_MANY if found else _("There is nothing to print."), messages.WARNING)
             return None
         return pdf_response([row.record for row in found], "documents.pdf")
 
@@ -104,10 +107,13 @@ class OrderWithDocumentsAdmin(OrderWithPaymentsAdmin):
             }
             for row in documents
         ]
-        issued = [Happening(row.issued_at, f"{row} issued", icon="description", rank=4) for row in documents]
+        issued = [
+            Happening(row.issued_at, _("%(document)s issued") % {"document": row}, icon="description", rank=4)
+            for row in documents
+        ]
         return page | {"papers": papers, "happened": [*page["happened"], *issued]}
 
-    @deed("Packing slip", Right.VIEW_ORDERS, Moves.NOTHING, icon="inventory", url_path="packing-slip.pdf")
+    @deed(_lazy("Packing slip"), Right.VIEW_ORDERS, Moves.NOTHING, icon="inventory", url_path="packing-slip.pdf")
     def packing_slip(self, request: Any, order: Any) -> Any:
         """The packing slip; with `fulfilment`, of that fulfilment."""
         asked = request.GET.get("fulfilment")
@@ -117,10 +123,10 @@ class OrderWithDocumentsAdmin(OrderWithPaymentsAdmin):
         record = packing_slip(request.shop, order, fulfilment, request.now)
         return pdf_response([record], f"packing-slip-{order.number}.pdf")
 
-    @chosen_deed("Print packing slips", Right.VIEW_ORDERS, Moves.PERSONAL_DATA)
+    @chosen_deed(_lazy("Print packing slips"), Right.VIEW_ORDERS, Moves.PERSONAL_DATA)
     def packing_slips_of_chosen(self, request: Any, queryset: QuerySet) -> Any:
         def refusal(order: Order) -> str:
-            return "was cancelled" if order.status == Order.Status.CANCELLED else ""
+            return _("was cancelled") if order.status == Order.Status.CANCELLED else ""
 
         return print_chosen(
             self,
@@ -131,38 +137,40 @@ class OrderWithDocumentsAdmin(OrderWithPaymentsAdmin):
             lambda orders: packing_slips(request.shop, orders, request.now),
         )
 
-    @chosen_deed("Print invoices", Right.VIEW_ORDERS, Moves.PERSONAL_DATA)
+    @chosen_deed(_lazy("Print invoices"), Right.VIEW_ORDERS, Moves.PERSONAL_DATA)
     def invoices_of_chosen(self, request: Any, queryset: QuerySet) -> Any:
         rows = list(queryset[: MAX_AT_ONCE + 1])
         invoices = invoices_of(request.shop, rows)
 
         def refusal(order: Order) -> str:
-            return "" if order.pk in invoices else "has no invoice"
+            return "" if order.pk in invoices else _("has no invoice")
 
         return print_chosen(
             self, request, rows, "invoices", refusal, lambda orders: [invoices[order.pk].record for order in orders]
         )
 
-    @deed("Issue invoice", Right.ISSUE_INVOICES, Moves.NOTHING, icon="receipt_long")
+    @deed(_lazy("Issue invoice"), Right.ISSUE_INVOICES, Moves.NOTHING, icon="receipt_long")
     @asks(
-        "Issue the invoice?",
-        "This order was paid while the shop issued no invoices. The customer gets an email.",
-        "Issue invoice",
+        _lazy("Issue the invoice?"),
+        _lazy("This order was paid while the shop issued no invoices. The customer gets an email."),
+        _lazy("Issue invoice"),
     )
     def issue_invoice(self, request: Any, order: Any, form: Any) -> Any:
-        return self.perform(request, order, issuing.issue_invoice, "Invoice issued.")
+        return self.perform(request, order, issuing.issue_invoice, _("Invoice issued."))
 
-    @deed("Correct invoice", Right.ISSUE_INVOICES, Moves.NOTHING, icon="edit_document")
+    @deed(_lazy("Correct invoice"), Right.ISSUE_INVOICES, Moves.NOTHING, icon="edit_document")
     @asks(
-        "Correct the invoice?",
-        "The invoice stays as it is. A credit note cancels it, and a new one is issued with this address and the "
-        "seller's details from the settings. The customer gets an email about each.",
-        "Credit and reissue",
+        _lazy("Correct the invoice?"),
+        _lazy(
+            "The invoice stays as it is. A credit note cancels it, and a new one is issued with this address and the "
+            "seller's details from the settings. The customer gets an email about each."
+        ),
+        _lazy("Credit and reissue"),
         CorrectionForm,
     )
     def correct_invoice(self, request: Any, order: Any, form: Any) -> Any:
         buyer = form.cleaned_data["buyer"]
-        return self.perform(request, order, issuing.correct_invoice, "Corrected invoice issued.", buyer=buyer)
+        return self.perform(request, order, issuing.correct_invoice, _("Corrected invoice issued."), buyer=buyer)
 
 
 def print_chosen(
@@ -181,14 +189,14 @@ def print_chosen(
         page.message_user(request, TOO_MANY, messages.WARNING)
         return None
     refused = [(order, reason) for order in chosen if (reason := refusal(order))]
-    left_out = {order.pk for order, _ in refused}
+    left_out = {order.pk for order, _reason in refused}
     printable = [order for order in chosen if order.pk not in left_out]
     if printable and not refused:
         return pdf_response(records(printable), f"{what.replace('_', '-')}.pdf")
     name = what.replace("_", " ")
     context = {
         **page.admin_site.each_context(request),
-        "title": f"Print {name}",
+        "title": _("Print %(name)s") % {"name": name},
         "opts": page.opts,
         "what": name,
         "action": f"{what}_of_chosen",
@@ -200,7 +208,7 @@ def print_chosen(
 
 @admin.register(InvoiceSettings)
 class InvoiceSettingsAdmin(OneRowAdmin):
-    menu_title = "Invoices"
+    menu_title = _lazy("Invoices")
     form = InvoiceSettingsForm
     translated = ("registration", "bank", "footer")
     rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}

@@ -4,6 +4,8 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextareaWidget
 
@@ -22,27 +24,27 @@ def lines_of(text: str, most: int) -> list[str]:
     """The lines of a text, without empty ones. Raises ValidationError for too many or too long ones."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) > most:
-        raise ValidationError(f"At most {most} lines.")
+        raise ValidationError(_("At most %(most)s lines.") % {"most": most})
     if any(len(line) > MAX_LINE_LENGTH for line in lines):
-        raise ValidationError(f"At most {MAX_LINE_LENGTH} characters a line.")
+        raise ValidationError(_("At most %(most)s characters a line.") % {"most": MAX_LINE_LENGTH})
     return lines
 
 
-def number_field(label: str) -> forms.IntegerField:
+def number_field(label: Any) -> forms.IntegerField:
     return forms.IntegerField(
         label=label,
         min_value=1,
         max_value=MAX_NUMBER,
         widget=UnfoldAdminIntegerFieldWidget,
-        help_text="Can be set until the first number of this prefix is given.",
+        help_text=_lazy("Can be set until the first number of this prefix is given."),
     )
 
 
 class InvoiceSettingsForm(ShopScopedForm):
-    next_invoice = number_field("Next invoice number")
-    next_credit_note = number_field("Next credit note number")
+    next_invoice = number_field(_lazy("Next invoice number"))
+    next_credit_note = number_field(_lazy("Next credit note number"))
     constraint_errors = {
-        "invoice_seller_is_named": ("is_on", "Fill in the legal name and the address of the seller first.")
+        "invoice_seller_is_named": ("is_on", _lazy("Fill in the legal name and the address of the seller first."))
     }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -101,10 +103,10 @@ class InvoiceSettingsForm(ShopScopedForm):
 
 class CorrectionForm(BaseDialogForm):
     buyer = forms.CharField(
-        label="Bill to",
+        label=_lazy("Bill to"),
         max_length=MAX_LINES * MAX_LINE_LENGTH,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 6}),
-        help_text="Name and address of the buyer, on several lines, with the VAT ID if there is one.",
+        help_text=_lazy("Name and address of the buyer, on several lines, with the VAT ID if there is one."),
     )
 
     def __init__(self, request: Any, object_id: int | str | None = None, *args: Any, **kwargs: Any) -> None:

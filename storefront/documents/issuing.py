@@ -10,6 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from django.db import transaction
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.documents.mails import send_document_mail
@@ -28,22 +29,22 @@ from storefront.shops.models import Shop
 
 class NotInvoiceable(Refusal):
     code = "order_not_invoiceable"
-    message = "Only a paid order gets an invoice, unless its total is 0.00 or its customer was erased."
+    message = _lazy("Only a paid order gets an invoice, unless its total is 0.00 or its customer was erased.")
 
 
 class InvoicesOff(Refusal):
     code = "invoices_off"
-    message = "This shop issues no invoices. Turn them on in the settings under Invoices."
+    message = _lazy("This shop issues no invoices. Turn them on in the settings under Invoices.")
 
 
 class AlreadyInvoiced(Refusal):
     code = "order_already_invoiced"
-    message = "This order has an invoice."
+    message = _lazy("This order has an invoice.")
 
 
 class NothingToCorrect(Refusal):
     code = "nothing_to_correct"
-    message = "This order has no invoice, or one that is credited in full."
+    message = _lazy("This order has no invoice, or one that is credited in full.")
 
 
 @transaction.atomic

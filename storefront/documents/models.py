@@ -1,6 +1,7 @@
 from django.core.validators import MaxLengthValidator
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from storefront.kit.money_field import MoneyField
@@ -50,7 +51,7 @@ class InvoiceSettings(models.Model):
         ]
 
     def __str__(self) -> str:
-        return "Invoices"
+        return _("Invoices")
 
 
 class NumberSeries(models.Model):

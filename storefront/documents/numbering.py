@@ -10,6 +10,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import F
+from django.utils.translation import gettext as _
 
 from storefront import audit
 from storefront.documents.models import NumberSeries
@@ -96,4 +97,6 @@ def begin_series(*, shop: Shop, prefix: str, at: int, now: datetime) -> None:
 
 def _refuse_used(series: NumberSeries | None, at: int) -> None:
     if series is not None and series.is_used and series.next_number != at:
-        raise SeriesInUse(f"The next number is {series}, since numbers must follow each other without a gap.")
+        raise SeriesInUse(
+            _("The next number is %(number)s, since numbers must follow each other without a gap.") % {"number": series}
+        )

@@ -8,6 +8,7 @@ import secrets
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.gift_cards.ledger import Kind, write_entry
@@ -51,7 +52,7 @@ def for_people(code: str) -> str:
 
 class GiftCardNotSendable(Refusal):
     code = "gift_card_not_sendable"
-    message = "A disabled gift card cannot be sent. Enable it first."
+    message = _lazy("A disabled gift card cannot be sent. Enable it first.")
 
 
 @transaction.atomic

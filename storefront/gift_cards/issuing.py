@@ -7,6 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from storefront import audit
 from storefront.gift_cards import jobs
@@ -44,12 +45,12 @@ def issue_card(
     `line_id`, `number` and `language` of a card that was sold. Raises InvalidFields.
     """
     if not ZERO < value <= MAX_AMOUNT:
-        raise InvalidFields(errors={"value": ["Enter an amount of more than 0.00."]})
+        raise InvalidFields(errors={"value": [_("Enter an amount of more than 0.00.")]})
     begins = max(send_at or now, now)
     if expires_at is None and shop.gift_card_expiry_days:
         expires_at = begins + timedelta(days=shop.gift_card_expiry_days)
     if expires_at is not None and expires_at <= begins:
-        raise InvalidFields(errors={"expires_at": ["The card would expire before it is sent."]})
+        raise InvalidFields(errors={"expires_at": [_("The card would expire before it is sent.")]})
     card = GiftCard.objects.create(
         shop=shop,
         currency=currency or shop.currency,
@@ -70,7 +71,7 @@ def issue_card(
 def issue_by_hand(*, shop: Shop, value: Decimal, now: datetime, **given: Any) -> GiftCard:
     """Issue a card that nobody bought. Like `issue_card`, with an audit entry."""
     if problem := problem_of(value, shop.currency):
-        raise InvalidFields(errors={"value": [f"The value {problem}."]})
+        raise InvalidFields(errors={"value": [_("The value %(problem)s.") % {"problem": problem}]})
     card = issue_card(shop=shop, value=value, now=now, **given)
     after = {"value": card.value, "currency": card.currency, "expires_at": card.expires_at}
     audit.record(shop=shop, action="gift_card.issued", object=card, after=after, now=now)

@@ -2,6 +2,7 @@ from datetime import datetime
 
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext as _
 
 from storefront.kit.money_field import MoneyField
 from storefront.shops.models import Shop
@@ -70,7 +71,7 @@ class GiftCard(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"…{self.last_four}" if self.last_four else f"Gift card {self.pk}"
+        return f"…{self.last_four}" if self.last_four else _("Gift card %(number)s") % {"number": self.pk}
 
     def has_expired(self, now: datetime) -> bool:
         return self.expires_at is not None and self.expires_at <= now

@@ -3,6 +3,7 @@ from datetime import datetime
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.kit import sealing
 from storefront.shops.models import Shop
@@ -18,12 +19,14 @@ class App(models.Model):
 
     name = models.CharField(max_length=100)
     slug = models.SlugField(max_length=60, unique=True)
-    contact = models.EmailField(blank=True, help_text="Contact email address of the app's developer.")
-    description = models.TextField(blank=True, help_text="Shown to merchants before they install the app.")
-    install_url = models.CharField(max_length=MAX_URL_LENGTH, help_text="Install notifications are sent to this URL.")
-    scopes = models.JSONField(default=list, help_text="Scopes that the app asks for.")
+    contact = models.EmailField(blank=True, help_text=_lazy("Contact email address of the app's developer."))
+    description = models.TextField(blank=True, help_text=_lazy("Shown to merchants before they install the app."))
+    install_url = models.CharField(
+        max_length=MAX_URL_LENGTH, help_text=_lazy("Install notifications are sent to this URL.")
+    )
+    scopes = models.JSONField(default=list, help_text=_lazy("Scopes that the app asks for."))
     sealed_secret = models.BinaryField(editable=False)
-    is_active = models.BooleanField(default=True, help_text="Whether shops can install the app.")
+    is_active = models.BooleanField(default=True, help_text=_lazy("Whether shops can install the app."))
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 
@@ -48,7 +51,8 @@ class Installation(models.Model):
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="installations", db_index=False)
     app = models.ForeignKey(App, on_delete=models.PROTECT, related_name="installations")
     scopes = models.JSONField(
-        default=list, help_text="Scopes that the merchant granted. The installation's tokens have the same scopes."
+        default=list,
+        help_text=_lazy("Scopes that the merchant granted. The installation's tokens have the same scopes."),
     )
     # R-LIM-7.
     requests_per_minute = models.PositiveIntegerField(default=600)
@@ -60,7 +64,7 @@ class Installation(models.Model):
 
     class Meta:
         app_label = "apps"
-        verbose_name = "installed app"
+        verbose_name = _lazy("installed app")
         constraints = [
             models.UniqueConstraint(
                 fields=["shop", "app"], condition=Q(uninstalled_at=None), name="installation_stands_once"

@@ -3,6 +3,7 @@
 Babel has the decimals of CLDR instead, which people write: none for Serbian dinars, although hundredths are charged.
 """
 
+from django.utils.translation import gettext as _
 from iso4217 import Currency
 
 # Decimals by code. None: not money, such as gold or XXX.
@@ -21,10 +22,14 @@ def decimals(currency: str) -> int:
 def problem_of(currency: str) -> str:
     """The reason why a shop cannot sell in this currency, as a sentence; empty if it can."""
     if currency not in _DECIMALS:
-        return "Expected an ISO 4217 code such as EUR."
+        return _("Expected an ISO 4217 code such as EUR.")
     found = _DECIMALS[currency]
     if found is None:
-        return f"{currency} is not a currency that anybody can pay in. Choose one such as EUR."
+        return _("%(currency)s is not a currency that anybody can pay in. Choose one such as EUR.") % {
+            "currency": currency
+        }
     if found > MAX_DECIMALS:
-        return f"Amounts in {currency} have {found} decimals. Only currencies with at most {MAX_DECIMALS} can be used."
+        return _(
+            "Amounts in %(currency)s have %(found)s decimals. Only currencies with at most %(most)s can be used."
+        ) % {"currency": currency, "found": found, "most": MAX_DECIMALS}
     return ""

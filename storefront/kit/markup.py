@@ -10,6 +10,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from html import unescape
 
+from django.utils.translation import gettext as _
+
 # Limits of a text when it is saved: characters, opening tags, depth of nested elements, depth of nested formatting
 # elements (b, a, font and the like, as the HTML standard calls them), attributes of one tag.
 MAX_TEXT_LENGTH, MAX_TAGS, MAX_DEPTH, MAX_MARK_DEPTH, MAX_ATTRIBUTES = 250_000, 5000, 100, 20, 100
@@ -75,22 +77,25 @@ class TidyResult:
 def problem(text: str) -> str | None:
     """The reason why the text cannot be shown as HTML, as a phrase to put after the field's name; None if it can."""
     if len(text) > MAX_TEXT_LENGTH:
-        return f"has {len(text):,} characters; at most {MAX_TEXT_LENGTH:,} are allowed"
+        return _("has %(count)s characters; at most %(most)s are allowed") % {
+            "count": f"{len(text):,}",
+            "most": f"{MAX_TEXT_LENGTH:,}",
+        }
     if _is_harmless(text):
         return None
     found = tidy(text)
     for count, most, what in (
-        (found.tags, MAX_TAGS, "has {:,} tags; at most {:,} are allowed"),
-        (found.depth, MAX_DEPTH, "has elements nested {} deep; at most {} are allowed. Is one not closed?"),
+        (found.tags, MAX_TAGS, _("has {count:,} tags; at most {most:,} are allowed")),
+        (found.depth, MAX_DEPTH, _("has elements nested {count} deep; at most {most} are allowed. Is one not closed?")),
         (
             found.formatting_depth,
             MAX_MARK_DEPTH,
-            "has {} nested elements such as a, b and font; at most {} are allowed",
+            _("has {count} nested elements such as a, b and font; at most {most} are allowed"),
         ),
-        (found.most_attributes, MAX_ATTRIBUTES, "has a tag with {:,} attributes; at most {} are allowed"),
+        (found.most_attributes, MAX_ATTRIBUTES, _("has a tag with {count:,} attributes; at most {most} are allowed")),
     ):
         if count > most:
-            return what.format(count, most)
+            return what.format(count=count, most=most)
     return None
 
 
@@ -177,7 +182,7 @@ class _TagWriter:
 
     def count(self, attributes: str) -> int:
         # Each attribute takes at least two characters, so a short text cannot have too many.
-        number = sum(1 for _ in _ONE_ATTRIBUTE.finditer(attributes)) if len(attributes) > MAX_ATTRIBUTES else 0
+        number = sum(1 for _unused in _ONE_ATTRIBUTE.finditer(attributes)) if len(attributes) > MAX_ATTRIBUTES else 0
         self.found.most_attributes = max(self.found.most_attributes, number)
         return number
 
@@ -232,7 +237,7 @@ class _TagWriter:
                 return False
         else:
             return False
-        inside = [self.pop() for _ in range(len(self.open) - depth)]
+        inside = [self.pop() for _unused in range(len(self.open) - depth)]
         if reopen:
             for name, tag in reversed(inside[:-1]):
                 if name in _MARKS:

@@ -6,6 +6,8 @@ Amounts are whole units of their currency, which for some is not a hundredth: ye
 import re
 from decimal import ROUND_HALF_UP, Decimal
 
+from django.utils.translation import gettext as _
+
 from storefront.kit.currencies import decimals
 
 CENT = Decimal("0.01")
@@ -30,7 +32,7 @@ def problem_of(amount: Decimal, currency: str) -> str:
     """The reason why the currency does not have this amount, as a phrase that follows the amount's name; empty if it
     has."""
     is_unit = decimals(currency) > 0 or amount == amount.to_integral_value()
-    return "" if is_unit else f"must be a whole number: {currency} has no decimals"
+    return "" if is_unit else _("must be a whole number: %(currency)s has no decimals") % {"currency": currency}
 
 
 def to_wire(amount: Decimal | float | None) -> str | None:

@@ -6,6 +6,8 @@ from typing import Any, ClassVar
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from storefront.kit.text import Text
+
 # A problem of one field, for programs: `{field, code, message}`, and members that help to correct it (R-ERR-13).
 Problem = dict[str, Any]
 
@@ -21,14 +23,14 @@ class Refusal(Exception):
 
     status: ClassVar[int] = 422
     code: ClassVar[str] = "refused"
-    message: ClassVar[str | Promise] = _("The request was refused.")
+    message: ClassVar[Text] = _("The request was refused.")
     field: ClassVar[str] = "request"
     # The code of problems without one of their own.
     problem_code: ClassVar[str | None] = None
 
     def __init__(
         self,
-        message: str | Promise | None = None,
+        message: Text | None = None,
         *,
         errors: dict[str, list[str]] | None = None,
         problems: Iterable[Problem] | None = None,
@@ -36,7 +38,8 @@ class Refusal(Exception):
     ) -> None:
         self.text = str(message or self.message)
         self.problems = None if problems is None else list(problems)
-        self.errors = errors if self.problems is None else _messages(self.problems)
+        given = errors if self.problems is None else _messages(self.problems)
+        self.errors = given and {field: [str(text) for text in texts] for field, texts in given.items()}
         self.extra = extra
         super().__init__(self.text)
 
@@ -81,7 +84,7 @@ class NotFound(Refusal):
     """The resource does not exist. Another shop's resource gets the same response."""
 
     status, code = 404, "not_found"
-    message: ClassVar[str | Promise] = _("Not found.")
+    message: ClassVar[Text] = _("Not found.")
 
 
 def problem(field: str, code: str, message: str | Promise, **help: Any) -> Problem:

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import connection, transaction
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.catalogue.stock import InsufficientStock, StockUse, put_back_stock, take_stock
@@ -37,12 +38,12 @@ class OrderNotOpen(Refusal):
     """The order is cancelled or fulfilled, so it can no longer be changed in this way."""
 
     code = "order_not_open"
-    message = "Only an open order can be changed in this way."
+    message = _lazy("Only an open order can be changed in this way.")
 
 
 class PartlyFulfilled(Refusal):
     code = "order_partly_fulfilled"
-    message = (
+    message = _lazy(
         "Part of this order has been fulfilled, so it cannot be cancelled. Fulfil the rest, or refund the items "
         "that will not be shipped."
     )

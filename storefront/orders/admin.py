@@ -4,6 +4,9 @@ from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import ngettext
 
 from storefront.kit.format import format_time
 from storefront.orders import actions, admin_page, timeline
@@ -38,7 +41,7 @@ class OrderAdmin(OrderLists):
     """
 
     icon = "receipt_long"
-    empty_text = "Orders are listed here as soon as they are placed."
+    empty_text = _lazy("Orders are listed here as soon as they are placed.")
     form = OrderForm
     change_form_template = "orders/admin/order.html"
     rights = {"view": Right.VIEW_ORDERS, "change": Right.ANNOTATE_ORDERS}
@@ -116,64 +119,66 @@ class OrderAdmin(OrderLists):
             "happened": timeline.happenings(order, fulfilments, log),
         }
 
-    @deed("Mark as fulfilled", Right.FULFIL_ORDERS, Moves.NOTHING, icon="local_shipping", variant=PRIMARY)
+    @deed(_lazy("Mark as fulfilled"), Right.FULFIL_ORDERS, Moves.NOTHING, icon="local_shipping", variant=PRIMARY)
     @asks(
-        "Mark as fulfilled?",
-        "Choose how many of each item are sent together. The customer gets an email that lists them.",
-        "Mark as fulfilled",
+        _lazy("Mark as fulfilled?"),
+        _lazy("Choose how many of each item are sent together. The customer gets an email that lists them."),
+        _lazy("Mark as fulfilled"),
         FulfilForm,
     )
     def fulfil(self, request: Any, order: Any, form: Any) -> Any:
-        return self.perform(request, order, fulfil_order, "Marked as fulfilled.", **form.given)
+        return self.perform(request, order, fulfil_order, _("Marked as fulfilled."), **form.given)
 
-    @deed("Leave the rest unsent", Right.FULFIL_ORDERS, Moves.NOTHING, icon="block")
+    @deed(_lazy("Leave the rest unsent"), Right.FULFIL_ORDERS, Moves.NOTHING, icon="block")
     @asks(
-        "Leave the rest of this order unsent?",
-        "What was not sent goes back into stock, and the order counts as sent. This refunds nothing, and the"
-        " customer gets no email.",
-        "Leave the rest unsent",
+        _lazy("Leave the rest of this order unsent?"),
+        _lazy(
+            "What was not sent goes back into stock, and the order counts as sent. This refunds nothing, and the"
+            " customer gets no email."
+        ),
+        _lazy("Leave the rest unsent"),
     )
     def close(self, request: Any, order: Any, form: Any) -> Any:
-        return self.perform(request, order, close_order, "The rest will not be sent.")
+        return self.perform(request, order, close_order, _("The rest will not be sent."))
 
-    @deed("Cancel a fulfilment", Right.FULFIL_ORDERS, Moves.NOTHING, icon="undo")
+    @deed(_lazy("Cancel a fulfilment"), Right.FULFIL_ORDERS, Moves.NOTHING, icon="undo")
     @asks(
-        "Cancel a fulfilment?",
-        "Its items then need to be fulfilled again. The customer gets no email.",
-        "Cancel fulfilment",
+        _lazy("Cancel a fulfilment?"),
+        _lazy("Its items then need to be fulfilled again. The customer gets no email."),
+        _lazy("Cancel fulfilment"),
         CancelFulfilmentForm,
     )
     def cancel_fulfilment(self, request: Any, order: Any, form: Any) -> Any:
         chosen = form.cleaned_data["fulfilment"]
-        return self.perform(request, order, cancel_fulfilment, "Fulfilment cancelled.", fulfilment_id=chosen)
+        return self.perform(request, order, cancel_fulfilment, _("Fulfilment cancelled."), fulfilment_id=chosen)
 
-    @deed("Allow downloads again", Right.FULFIL_ORDERS, Moves.NOTHING, icon="download")
+    @deed(_lazy("Allow downloads again"), Right.FULFIL_ORDERS, Moves.NOTHING, icon="download")
     @asks(
-        "Allow downloads again?",
-        "The files can then be downloaded again, as often and for as long as after the payment.",
-        "Allow again",
+        _lazy("Allow downloads again?"),
+        _lazy("The files can then be downloaded again, as often and for as long as after the payment."),
+        _lazy("Allow again"),
         DownloadsForm,
     )
     def allow_downloads(self, request: Any, order: Any, form: Any) -> Any:
         ids = form.cleaned_data["files"]
-        return self.perform(request, order, allow_downloads, "Downloads allowed again.", ids=ids)
+        return self.perform(request, order, allow_downloads, _("Downloads allowed again."), ids=ids)
 
-    @deed("Write to the customer", Right.WRITE_TO_CUSTOMERS, Moves.MONEY, icon="mail")
+    @deed(_lazy("Write to the customer"), Right.WRITE_TO_CUSTOMERS, Moves.MONEY, icon="mail")
     @asks(
-        "Write to the customer",
-        "Sent as an email from the shop, with a link to the order. The order's timeline keeps it.",
-        "Send email",
+        _lazy("Write to the customer"),
+        _lazy("Sent as an email from the shop, with a link to the order. The order's timeline keeps it."),
+        _lazy("Send email"),
         WriteForm,
     )
     def write(self, request: Any, order: Any, form: Any) -> Any:
-        return self.perform(request, order, write_to_customer, "The email is on its way.", **form.given)
+        return self.perform(request, order, write_to_customer, _("The email is on its way."), **form.given)
 
-    @deed("Print", Right.VIEW_ORDERS, Moves.NOTHING, icon="print", url_path="print")
+    @deed(_lazy("Print"), Right.VIEW_ORDERS, Moves.NOTHING, icon="print", url_path="print")
     def print_page(self, request: Any, order: Any) -> Any:
         """A printable page of the order for the shop's own use."""
         return TemplateResponse(request, "orders/admin/print.html", self.page_of(request, order))
 
-    @list_deed("Export CSV", Right.EXPORT_SALES, Moves.PERSONAL_DATA, icon="download", url_path="export.csv")
+    @list_deed(_lazy("Export CSV"), Right.EXPORT_SALES, Moves.PERSONAL_DATA, icon="download", url_path="export.csv")
     def export_csv(self, request: Any) -> Any:
         """Export the orders that the list shows with its filters and search."""
         return exported_orders(request, self.listed(request))
@@ -182,15 +187,17 @@ class OrderAdmin(OrderLists):
         change(shop=request.shop, order=order, now=request.now, **given)
         return self.done(request, order, text)
 
-    @chosen_deed("Mark as fulfilled", Right.FULFIL_ORDERS, Moves.NOTHING)
+    @chosen_deed(_lazy("Mark as fulfilled"), Right.FULFIL_ORDERS, Moves.NOTHING)
     def fulfil_chosen(self, request: Any, queryset: QuerySet) -> Any:
         """Fulfil each order on its own, so that a refused one does not block the others."""
         orders = list(queryset)
         refused = refusals(orders, lambda order: fulfil_order(shop=request.shop, order=order, now=request.now))
         if count := len(orders) - len(refused):
-            what = "1 order was" if count == 1 else f"{count} orders were"
-            self.message_user(request, f"{what} marked as fulfilled.", messages.SUCCESS)
+            text = ngettext("1 order was marked as fulfilled.", "%(count)d orders were marked as fulfilled.", count)
+            self.message_user(request, text % {"count": count}, messages.SUCCESS)
         if refused:
-            self.message_user(request, f"Not fulfilled: {' '.join(refused)}", messages.WARNING)
+            self.message_user(
+                request, _("Not fulfilled: %(reasons)s") % {"reasons": " ".join(refused)}, messages.WARNING
+            )
 
-    order = column("order", lambda row: f"#{row.number}", by="number")
+    order = column(_lazy("order"), lambda row: f"#{row.number}", by="number")

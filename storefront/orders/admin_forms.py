@@ -5,6 +5,8 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.forms import BaseDialogForm
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
@@ -28,20 +30,22 @@ _QTY = re.compile(r"qty_(\d+)\Z")
 
 
 class OrderForm(ShopScopedForm):
-    tags = WordsField()
+    tags = WordsField(label=_lazy("Tags"))
 
     def clean_tags(self) -> list[str]:
         tags = self.cleaned_data["tags"]
         if len(tags) > MAX_TAGS:
-            raise ValidationError(f"At most {MAX_TAGS} tags.")
+            raise ValidationError(_("At most %(most)s tags.") % {"most": MAX_TAGS})
         try:
             return [check_tag(tag) for tag in tags]
         except ValueError as error:
-            raise ValidationError(f"Each tag {error}.") from None
+            raise ValidationError(_("Each tag %(error)s.") % {"error": error}) from None
 
 
 class CancelForm(BaseDialogForm):
-    reason = forms.CharField(max_length=10_000, required=False, widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}))
+    reason = forms.CharField(
+        label=_lazy("Reason"), max_length=10_000, required=False, widget=UnfoldAdminTextareaWidget(attrs={"rows": 2})
+    )
 
     @property
     def given(self) -> dict[str, Any]:
@@ -51,20 +55,24 @@ class CancelForm(BaseDialogForm):
 class WriteForm(BaseDialogForm):
     """A mail to the customer."""
 
-    subject = forms.CharField(max_length=150, widget=UnfoldAdminTextInputWidget)
-    text = forms.CharField(label="Message", max_length=10_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 8}))
+    subject = forms.CharField(label=_lazy("Subject"), max_length=150, widget=UnfoldAdminTextInputWidget)
+    text = forms.CharField(
+        label=_lazy("Message"), max_length=10_000, widget=UnfoldAdminTextareaWidget(attrs={"rows": 8})
+    )
 
     def __init__(self, request: Any, object_id: int | str | None = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(request, object_id, *args, **kwargs)
         order = Order.objects.filter(shop=request.shop, pk=as_id(str(object_id or "")) or 0).first()
         if order:
-            self.fields["subject"].initial = f"Your order {order.number} at {request.shop.name}"[:150]
-            self.fields["text"].help_text = f"To {order.email}"
+            self.fields["subject"].initial = (
+                _("Your order %(number)s at %(shop)s") % {"number": order.number, "shop": request.shop.name}
+            )[:150]
+            self.fields["text"].help_text = _("To %(email)s") % {"email": order.email}
 
     def clean_text(self) -> str:
         text = self.cleaned_data["text"]
         if problem := markup.problem_of_change(text, ""):
-            raise ValidationError(f"This text {problem}.")
+            raise ValidationError(_("This text %(problem)s.") % {"problem": problem})
         return text
 
     @property
@@ -75,29 +83,33 @@ class WriteForm(BaseDialogForm):
 class DownloadsForm(BaseDialogForm):
     """Selects the order's downloads to allow again; by default all of them."""
 
-    files = forms.TypedMultipleChoiceField(coerce=int, widget=UnfoldAdminCheckboxSelectMultipleWidget)
+    files = forms.TypedMultipleChoiceField(
+        label=_lazy("Files"), coerce=int, widget=UnfoldAdminCheckboxSelectMultipleWidget
+    )
 
     def __init__(self, request: Any, object_id: int | str | None = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(request, object_id, *args, **kwargs)
         rows = Download.objects.filter(shop=request.shop, order_id=object_id or 0).select_related("line")
         choices = [(row.pk, f"{row.name} ({row.line.name})") for row in rows]
         field: Any = self.fields["files"]
-        field.choices, field.initial = choices, [pk for pk, _ in choices]
+        field.choices, field.initial = choices, [pk for pk, _name in choices]
 
 
 class FulfilForm(BaseDialogForm):
     """The number of pieces of each line to send, by default all that are left and due, and the parcel's tracking
     data."""
 
-    carrier = forms.CharField(max_length=100, required=False, widget=UnfoldAdminTextInputWidget)
-    tracking_number = forms.CharField(max_length=100, required=False, widget=UnfoldAdminTextInputWidget)
+    carrier = forms.CharField(label=_lazy("Carrier"), max_length=100, required=False, widget=UnfoldAdminTextInputWidget)
+    tracking_number = forms.CharField(
+        label=_lazy("Tracking number"), max_length=100, required=False, widget=UnfoldAdminTextInputWidget
+    )
     tracking_url = forms.URLField(
-        label="Tracking URL",
+        label=_lazy("Tracking URL"),
         max_length=2048,
         required=False,
         assume_scheme="https",
         widget=UnfoldAdminURLInputWidget,
-        help_text="Where the customer can track the parcel.",
+        help_text=_lazy("Where the customer can track the parcel."),
     )
 
     def __init__(self, request: Any, object_id: int | str | None = None, *args: Any, **kwargs: Any) -> None:
@@ -115,7 +127,8 @@ class FulfilForm(BaseDialogForm):
                 required=False,
                 initial=line.left if is_due(line, request.now) else 0,
                 widget=UnfoldAdminIntegerFieldWidget,
-                help_text=f"{line.left} of {line.qty} left{_later(line, request)}",
+                help_text=_("%(left)s of %(qty)s left%(later)s")
+                % {"left": line.left, "qty": line.qty, "later": _later(line, request)},
             )
         self.order_fields([*self.quantities.values(), "carrier", "tracking_number", "tracking_url"])
 
@@ -123,13 +136,13 @@ class FulfilForm(BaseDialogForm):
         url = self.cleaned_data["tracking_url"]
         # The link is shown to shoppers, so other schemes such as ftp: are refused.
         if url and not url.startswith(("https://", "http://")):
-            raise ValidationError("Enter a URL that begins with http:// or https://.")
+            raise ValidationError(_("Enter a URL that begins with http:// or https://."))
         return url
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         if self.chosen == [] and not self.errors:
-            self.add_error(next(iter(self.quantities.values())), "Choose at least one item.")
+            self.add_error(next(iter(self.quantities.values())), _("Choose at least one item."))
         return cleaned
 
     @property
@@ -149,13 +162,15 @@ class FulfilForm(BaseDialogForm):
 def _later(line: OrderLine, request: Any) -> str:
     if is_due(line, request.now):
         return ""
-    return f"; a pre-order, to be sent from {format_day(line.available_from, request.shop.timezone)} on"
+    return _("; a pre-order, to be sent from %(day)s on") % {
+        "day": format_day(line.available_from, request.shop.timezone)
+    }
 
 
 class CancelFulfilmentForm(BaseDialogForm):
     """Selects the fulfilment to cancel; by default the newest."""
 
-    fulfilment = forms.TypedChoiceField(coerce=int, widget=UnfoldAdminSelectWidget)
+    fulfilment = forms.TypedChoiceField(label=_lazy("Fulfilment"), coerce=int, widget=UnfoldAdminSelectWidget)
 
     def __init__(self, request: Any, object_id: int | str | None = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(request, object_id, *args, **kwargs)

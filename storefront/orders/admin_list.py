@@ -5,6 +5,9 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import pgettext, pgettext_lazy
 from unfold.decorators import display
 
 from storefront.kit.countries import country_name
@@ -28,28 +31,28 @@ PAYMENT_COLOURS = {
 }
 DELIVERY_COLOURS = {"unfulfilled": "warning", "partially_fulfilled": "info", "fulfilled": "success", "cancelled": ""}
 VIEWS = [
-    ("to_send", "To send"),
-    ("waiting", "Pre-orders"),
-    ("unpaid", "Unpaid"),
-    ("sent", "Fulfilled"),
-    ("cancelled", "Cancelled"),
+    ("to_send", _lazy("To send")),
+    ("waiting", _lazy("Pre-orders")),
+    ("unpaid", _lazy("Unpaid")),
+    ("sent", _lazy("Fulfilled")),
+    ("cancelled", pgettext_lazy("an order", "Cancelled")),
 ]
 # A view that the start page links to, which is not among the tabs.
-MORE_VIEWS = [("mail_failed", "Email could not be sent")]
-SOME = "Very many orders match. These are some of them. To find fewer, add a word or use a longer one."
+MORE_VIEWS = [("mail_failed", _lazy("Email could not be sent"))]
+SOME = _lazy("Very many orders match. These are some of them. To find fewer, add a word or use a longer one.")
 
 
 class SearchCut(Refusal):
-    message = "Too many orders match to export all of them. Add a word, or use a longer one."
+    message = _lazy("Too many orders match to export all of them. Add a word, or use a longer one.")
 
 
 class ViewFilter(admin.SimpleListFilter):
     """The views above the list."""
 
-    title, parameter_name = "view", "view"
+    title, parameter_name = _lazy("view"), "view"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [*VIEWS, *MORE_VIEWS]
+        return [(value, str(text)) for value, text in (*VIEWS, *MORE_VIEWS)]
 
     def queryset(self, request: Any, queryset: QuerySet) -> QuerySet:
         statuses = Order.Status
@@ -71,12 +74,12 @@ class OrderLists(WithSavedViews):
     list_display: Any = ["order", "placed", "buyer", "country", "pieces", "sum", "payment", "delivery_state"]
     list_filter: Any = [ViewFilter, "status", "fulfilment_status", "payment_status"]
     search_fields = ["number"]
-    search_help_text = "Number, name, email or SKU"
+    search_help_text = _lazy("Number, name, email or SKU")
     date_hierarchy = None
     ordering = ["-placed_at", "-id"]
 
-    placed = moment("placed_at")
-    sum = money("total", "total")
+    placed = moment("placed_at", _lazy("placed"))
+    sum = money("total", _lazy("total"))
 
     def tabs_of_list(self, request: Any, query: str) -> list[dict[str, Any]]:
         """Views that keep the list's other filters and its search."""
@@ -87,7 +90,7 @@ class OrderLists(WithSavedViews):
         return [
             {"title": title, "url": f"?{'&'.join(filter(None, [f'view={name}' if name else '', others.urlencode()]))}"}
             | {"is_chosen": name == chosen, "query": f"view={name}" if name else ""}
-            for name, title in [("", "All"), *VIEWS]
+            for name, title in [("", _("All")), *VIEWS]
         ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
@@ -108,24 +111,24 @@ class OrderLists(WithSavedViews):
             messages.info(request, SOME)
         return queryset.filter(pk__in=found.keys), False
 
-    @display(description="customer")
+    @display(description=_lazy("customer"))
     def buyer(self, row: Order) -> str:
         name = (row.billing_address or {}).get("name")
-        return f"{name}, {row.email}" if name else row.email or ERASED
+        return f"{name}, {row.email}" if name else row.email or str(ERASED)
 
-    @display(description="to")
+    @display(description=_lazy("to"))
     def country(self, row: Order) -> str:
         if row.pickup_place:
-            return "Pick-up"
+            return _("Pick-up")
         return country_name(row.shipping_address.get("country", "")) if row.shipping_address else "–"
 
-    pieces = column("items", lambda row: str(_count(line.qty for line in row.lines.all())))
-    payment = badge("payment_status", PAYMENT_COLOURS, "payment", by="payment_status")
+    pieces = column(_lazy("items"), lambda row: str(_count(line.qty for line in row.lines.all())))
+    payment = badge("payment_status", PAYMENT_COLOURS, _lazy("payment"), by="payment_status")
 
-    @display(description="delivery", ordering="fulfilment_status", label=DELIVERY_COLOURS)
+    @display(description=pgettext_lazy("of an order", "delivery"), ordering="fulfilment_status", label=DELIVERY_COLOURS)
     def delivery_state(self, row: Order) -> tuple[str, str]:
         if row.status == Order.Status.CANCELLED:
-            return "cancelled", "Cancelled"
+            return "cancelled", pgettext("an order", "Cancelled")
         return row.fulfilment_status, row.get_fulfilment_status_display()
 
 

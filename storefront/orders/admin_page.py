@@ -7,6 +7,9 @@ from typing import Any
 
 from django.urls import reverse
 from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import pgettext
 
 from storefront.kit.format import format_count, format_day, format_money, format_time
 from storefront.orders.mail_pictures import small_picture
@@ -29,7 +32,7 @@ BADGES = {
 
 
 # Replaces the name or address of an erased customer.
-ERASED = "Erased"
+ERASED = _lazy("Erased")
 
 
 @dataclass(frozen=True)
@@ -45,9 +48,9 @@ class Row:
 def badges(order: Order) -> list[tuple[str, str]]:
     """The order's statuses, as (colour, text)."""
     money = (BADGES[order.payment_status], order.get_payment_status_display())
-    erased = [("plain", "Customer erased")] if order.erased_at else []
+    erased = [("plain", _("Customer erased"))] if order.erased_at else []
     if order.status == Order.Status.CANCELLED:
-        return [(BADGES["cancelled"], "Cancelled"), money, *erased]
+        return [(BADGES["cancelled"], pgettext("an order", "Cancelled")), money, *erased]
     return [money, (BADGES[order.fulfilment_status], order.get_fulfilment_status_display()), *erased]
 
 
@@ -70,32 +73,39 @@ def lines_of(shop: Shop, order: Order, lines: Iterable[OrderLine]) -> list[dict[
 def details_of(line: OrderLine, shop: Shop) -> str:
     chosen = [f"{choice['name']}: {choice['value']}" for choice in [*line.options, *line.custom_fields]]
     contents = [f"{item['qty']} × {item['name']}" for item in line.bundle_items]
-    more = ["damaged"] if line.is_damaged else []
+    more = [_("damaged")] if line.is_damaged else []
     if line.available_from:
-        more.append(f"pre-order, sent from {format_day(line.available_from, shop.timezone)}")
+        more.append(_("pre-order, sent from %(day)s") % {"day": format_day(line.available_from, shop.timezone)})
     return ", ".join([*chosen, *contents, *more])
 
 
 def state_of(line: OrderLine) -> str:
     """The state of the line's pieces, such as `1 sent, 1 refunded`; empty if nothing has happened to them."""
-    counts = [(line.fulfilled_qty, "sent"), (line.refunded_qty, "refunded"), (line.closed_qty, "will not be sent")]
-    return ", ".join(f"{count} {what}" for count, what in counts if count)
+    counts = [
+        (line.fulfilled_qty, _("%(count)s sent")),
+        (line.refunded_qty, _("%(count)s refunded")),
+        (line.closed_qty, _("%(count)s will not be sent")),
+    ]
+    return ", ".join(text % {"count": count} for count, text in counts if count)
 
 
 def sums_of(order: Order) -> list[Row]:
     """The summary from subtotal to total, without payments."""
-    rows = [Row("Subtotal", format_money(order.subtotal, order.currency))]
+    rows = [Row(_("Subtotal"), format_money(order.subtotal, order.currency))]
     if order.discount or order.discount_lines:
         codes = ((line["name"], line.get("code")) for line in order.discount_lines)
-        names = ", ".join(f"{name}, code {code}" if code else name for name, code in codes)
-        rows.append(Row("Discount", f"−{format_money(order.discount, order.currency)}", names))
+        names = ", ".join(
+            _("%(discount)s, code %(code)s") % {"discount": name, "code": code} if code else name
+            for name, code in codes
+        )
+        rows.append(Row(_("Discount"), f"−{format_money(order.discount, order.currency)}", names))
     delivery = ", ".join(filter(None, [order.shipping_method, order.delivery_time]))
-    rows.append(Row("Delivery", format_money(order.shipping, order.currency), delivery))
+    rows.append(Row(_("Delivery"), format_money(order.shipping, order.currency), delivery))
     if not order.prices_include_tax:
-        rows += _taxes(order, "Tax")
-    rows.append(Row("Total", format_money(order.total, order.currency), is_total=True))
+        rows += _taxes(order, _("Tax"))
+    rows.append(Row(_("Total"), format_money(order.total, order.currency), is_total=True))
     if order.prices_include_tax:
-        rows += _taxes(order, "Included tax")
+        rows += _taxes(order, _("Included tax"))
     return rows
 
 
@@ -109,15 +119,20 @@ def _taxes(order: Order, name: str) -> list[Row]:
 
 def _tax(line: dict[str, Any], order: Order) -> str:
     amount = format_money(Decimal(line["amount"]), order.currency)
-    on = f" on {format_money(Decimal(line['base']), order.currency)}" if line.get("base") else ""
-    return f"{order_text.tax_label(line)}{on}: {amount}"
+    label = order_text.tax_label(line)
+    if not line.get("base"):
+        return f"{label}: {amount}"
+    base = format_money(Decimal(line["base"]), order.currency)
+    return _("%(tax)s on %(base)s: %(amount)s") % {"tax": label, "base": base, "amount": amount}
 
 
 def people_of(shop: Shop, order: Order) -> dict[str, Any]:
     """The customer, the delivery address and the billing address."""
     bill_to = order_text.address_lines(order.billing_address)
     if order.pickup_place:
-        ship_to = order_text.address_lines(order.pickup_place | {"name": f"Collected at {order.pickup_place['name']}"})
+        ship_to = order_text.address_lines(
+            order.pickup_place | {"name": _("Collected at %(place)s") % {"place": order.pickup_place["name"]}}
+        )
     else:
         ship_to = order_text.address_lines(order.shipping_address)
     customer = order.customer_id and reverse("admin:customers_customer_change", args=[order.customer_id])
@@ -137,15 +152,15 @@ def vat_of(order: Order, shop: Shop) -> list[str]:
     if not order.vat_id or not check:
         return [order.vat_id] if order.vat_id else []
     made = parse_datetime(check["checked_at"])
-    result = {"valid": "valid", "invalid": "not valid", "unavailable": "could not be checked"}[check["result"]]
+    result = {"valid": _("valid"), "invalid": _("not valid"), "unavailable": _("could not be checked")}[check["result"]]
     facts = [f"{result}, {format_time(made, shop.timezone)}", check["name"], check["consultation_number"]]
     return [order.vat_id, *filter(None, facts)]
 
 
 def source_of(order: Order) -> list[tuple[str, str]]:
     """The data of the integration that brought the order, as (name, value); empty without one."""
-    facts = [("Reference", order.client_reference), ("Return URL", order.return_url)]
-    facts.append(("Cart of the checkout link", str(order.checkout_link or "")))
+    facts = [(_("Reference"), order.client_reference), (_("Return URL"), order.return_url)]
+    facts.append((_("Cart of the checkout link"), str(order.checkout_link or "")))
     facts += [(name, str(value)) for name, value in sorted(order.metadata.items())]
     return (
         [(name, value) for name, value in facts if value]
@@ -158,8 +173,10 @@ def downloads_of(shop: Shop, downloads: Iterable[Download]) -> list[dict[str, st
     return [
         {
             "name": row.name,
-            "count": f"{row.used} of {row.max_downloads}" if row.max_downloads else format_count(row.used),
-            "last": format_time(row.begun_at, shop.timezone) or "never",
+            "count": _("%(used)s of %(most)s") % {"used": row.used, "most": row.max_downloads}
+            if row.max_downloads
+            else format_count(row.used),
+            "last": format_time(row.begun_at, shop.timezone) or _("never"),
             "ends": _ends(row, shop),
         }
         for row in downloads
@@ -168,8 +185,8 @@ def downloads_of(shop: Shop, downloads: Iterable[Download]) -> list[dict[str, st
 
 def _ends(row: Download, shop: Shop) -> str:
     if row.expires_at is None and row.expiry_days:
-        return f"{format_count(row.expiry_days)} days after the payment"
-    return format_time(row.expires_at, shop.timezone) or "never"
+        return _("%(days)s days after the payment") % {"days": format_count(row.expiry_days)}
+    return format_time(row.expires_at, shop.timezone) or _("never")
 
 
 def fulfilments_of(shop: Shop, order: Order, fulfilments: Iterable[Fulfilment]) -> list[dict[str, Any]]:
@@ -179,7 +196,7 @@ def fulfilments_of(shop: Shop, order: Order, fulfilments: Iterable[Fulfilment]) 
             "row": row,
             "pieces": ", ".join(str(line) for line in row.lines.all()),
             "made": format_time(row.created_at, shop.timezone),
-            "tracking": row.tracking_number or (row.tracking_url and "Track the parcel"),
+            "tracking": row.tracking_number or (row.tracking_url and _("Track the parcel")),
             "slip": "" if row.cancelled_at else f"{slip}?fulfilment={row.pk}",
         }
         for row in fulfilments

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.kit.clock import timestamp
@@ -19,7 +20,7 @@ class NothingToAllow(Refusal):
     """The order has none of these downloads, or it was cancelled or refunded in full."""
 
     code = "no_downloads"
-    message = "This order has no files that can be downloaded again."
+    message = _lazy("This order has no files that can be downloaded again.")
 
 
 @transaction.atomic

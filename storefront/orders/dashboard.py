@@ -12,6 +12,7 @@ from typing import Any
 from django.contrib import messages
 from django.db.models import F, Q, QuerySet
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from storefront.catalogue.models import Product, Variant
 from storefront.kit.format import format_count, format_money, format_time
@@ -35,7 +36,7 @@ MAX_COUNTED = 1000
 def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
     """Add to the template context of the admin's start page what the user's role may see."""
     shop, rights, now = request.shop, request.rights, request.now
-    context |= {"title": "Home", "shop": shop, "figures": [], "to_do": []}
+    context |= {"title": _("Home"), "shop": shop, "figures": [], "to_do": []}
     if Right.MANAGE_WEBHOOKS in rights:
         _warn_of_paused(request)
     if Right.SEE_FIGURES in rights:
@@ -54,20 +55,20 @@ def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
         to_send, unpaid = orders_to_send(shop, now), figures.unpaid(shop)
         newest = Order.objects.filter(shop=shop).order_by("-placed_at", "-id")
         context["to_do"] += [
-            to_do(to_send, "order to send", "orders to send", f"{orders}?view=to_send"),
-            to_do(unpaid, "unpaid order", "unpaid orders", f"{orders}?view=unpaid"),
+            to_do(to_send, _("order to send"), _("orders to send"), f"{orders}?view=to_send"),
+            to_do(unpaid, _("unpaid order"), _("unpaid orders"), f"{orders}?view=unpaid"),
             to_do(
                 with_failed_mail(Order.objects.filter(shop=shop), shop, now),
-                "order with an email that could not be sent",
-                "orders with emails that could not be sent",
+                _("order with an email that could not be sent"),
+                _("orders with emails that could not be sent"),
                 f"{orders}?view=mail_failed",
             ),
         ]
         context["nothing_to_do"] = not any(each["count"] for each in context["to_do"])
         context["lists"] = [
-            ("To send", _rows(shop, to_send.order_by("placed_at", "id")[:LISTED]), "Nothing to send."),
-            ("Unpaid", _rows(shop, unpaid.order_by("-placed_at", "-id")[:LISTED]), "Everything is paid."),
-            ("Recent orders", _rows(shop, newest[:LISTED]), "No orders yet."),
+            (_("To send"), _rows(shop, to_send.order_by("placed_at", "id")[:LISTED]), _("Nothing to send.")),
+            (_("Unpaid"), _rows(shop, unpaid.order_by("-placed_at", "-id")[:LISTED]), _("Everything is paid.")),
+            (_("Recent orders"), _rows(shop, newest[:LISTED]), _("No orders yet.")),
         ]
     if Right.VIEW_PRODUCTS in rights:
         products, variants = low_products(shop, now), low_variants(shop, now)
@@ -82,13 +83,13 @@ def sales(shop: Shop, period: Period) -> dict[str, Any]:
     course, before = period.spans, period.before.spans
     parts = figures.sold_in(shop, [*course, *before])
     now, then = figures.together(parts[: len(course)]), figures.together(parts[len(course) :])
-    amounts = [(now.total, then.total, "Sales"), (now.average, then.average, "Average order")]
+    amounts = [(now.total, then.total, _("Sales")), (now.average, then.average, _("Average order"))]
     shown = [
         (name, format_money(one, shop.currency), format_money(other, shop.currency), figures.change_text(one, other))
         for one, other, name in amounts
     ]
     change = figures.change_text(now.count, then.count)
-    shown.insert(1, ("Orders", format_count(now.count), format_count(then.count), change))
+    shown.insert(1, (_("Orders"), format_count(now.count), format_count(then.count), change))
     rows = [
         {"label": label, "total": format_money(part.total, shop.currency), "count": part.count}
         for label, part in zip(period.labels, parts, strict=False)
@@ -105,7 +106,7 @@ def chart(period: Period, parts: Iterable[figures.Sold]) -> str:
         "maxTicksXLimit": 8,
         "maxBarThickness": 28,
         "borderRadius": 3,
-        "label": "Sales",
+        "label": _("Sales"),
     }
     return json.dumps({"labels": period.labels, "datasets": [bars]})
 
@@ -137,13 +138,17 @@ def low_variants(shop: Shop, now: datetime) -> QuerySet[Variant]:
 
 
 def _counted(count: int) -> str:
-    return format_count(count) if count < MAX_COUNTED else f"{format_count(MAX_COUNTED)} or more"
+    return format_count(count) if count < MAX_COUNTED else _("%(count)s or more") % {"count": format_count(MAX_COUNTED)}
 
 
 def _warn_of_paused(request: Any) -> None:
     for paused in paused_webhooks(request.shop)[:MAX_PAUSED]:
         reason = paused.get_pause_reason_display()
-        messages.warning(request, f"{paused.installation}’s webhook for {paused.topic} is paused: {reason}.")
+        messages.warning(
+            request,
+            _("%(installation)s’s webhook for %(topic)s is paused: %(reason)s.")
+            % {"installation": paused.installation, "topic": paused.topic, "reason": reason},
+        )
 
 
 def _rows(shop: Shop, orders: Iterable[Order]) -> list[dict[str, Any]]:

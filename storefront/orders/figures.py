@@ -10,10 +10,14 @@ from zoneinfo import ZoneInfo
 
 from django.db import connection
 from django.db.models import F, Sum
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.catalogue.models import Product
 from storefront.kit.money import ZERO, quantize
 from storefront.kit.money_field import from_hundredths
+from storefront.kit.text import Text
 from storefront.orders.models import Order, OrderLine
 from storefront.shops.models import Shop
 
@@ -28,9 +32,15 @@ _STATEMENT = """
     GROUP BY place
 """
 MAX_DAYS = 366
-NAMES = {"today": "Today", "7": "7 days", "30": "30 days", "month": "This month", "custom": "Other dates"}
+NAMES = {
+    "today": _lazy("Today"),
+    "7": _lazy("7 days"),
+    "30": _lazy("30 days"),
+    "month": _lazy("This month"),
+    "custom": _lazy("Other dates"),
+}
 USUAL = "30"
-WRONG_DATES = f"Choose a first and a last day, at most {MAX_DAYS} days apart."
+WRONG_DATES = format_lazy(_lazy("Choose a first and a last day, at most {days} days apart."), days=MAX_DAYS)
 
 # Start and end; the end is excluded.
 Span = tuple[datetime, datetime]
@@ -44,7 +54,7 @@ class Period:
     first: date
     last: date
     timezone: str
-    problem: str = ""
+    problem: Text = ""
 
     @property
     def days(self) -> int:
@@ -74,13 +84,13 @@ class Period:
     def labels(self) -> list[str]:
         """The name of each of `spans`."""
         zone = ZoneInfo(self.timezone)
-        local = [since.astimezone(zone) for since, _ in self.spans]
+        local = [since.astimezone(zone) for since, _until in self.spans]
         return [f"{each.day} {each:%b}" if self.days > 1 else f"{each:%H:%M}" for each in local]
 
     @property
     def text(self) -> str:
         first, last = f"{self.first.day} {self.first:%b %Y}", f"{self.last.day} {self.last:%b %Y}"
-        return first if first == last else f"{first} to {last}"
+        return first if first == last else _("%(first)s to %(last)s") % {"first": first, "last": last}
 
     def _start_of(self, day: date) -> datetime:
         return datetime.combine(day, time(), ZoneInfo(self.timezone)).astimezone(UTC)

@@ -10,6 +10,9 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import ngettext
 
 from storefront import audit
 from storefront.kit.refusals import Refusal
@@ -30,12 +33,12 @@ class NotLeftToFulfil(Refusal):
 
 class FulfilmentCancelled(Refusal):
     code = "fulfilment_cancelled"
-    message = "This fulfilment was cancelled already."
+    message = _lazy("This fulfilment was cancelled already.")
 
 
 class NothingSent(Refusal):
     code = "nothing_sent"
-    message = "Nothing of this order was sent. Cancel it instead."
+    message = _lazy("Nothing of this order was sent. Cancel it instead.")
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ def fulfil_order(
     else:
         chosen = _chosen(lines, pieces)
     if not chosen:
-        raise NotLeftToFulfil("Nothing is left to fulfil.")
+        raise NotLeftToFulfil(_("Nothing is left to fulfil."))
     fulfilment = Fulfilment.objects.create(shop=shop, order=order, created_at=now, **asdict(tracking))
     FulfilmentLine.objects.bulk_create(
         FulfilmentLine(shop=shop, fulfilment=fulfilment, line=lines[id], qty=qty) for id, qty in chosen.items()
@@ -161,8 +164,18 @@ def _chosen(lines: dict[int, OrderLine], pieces: Iterable[tuple[int, int]]) -> d
     for id, qty in chosen.items():
         line = lines.get(id)
         if line is None:
-            raise NotLeftToFulfil(f"This order has no line with the id {id}.")
+            raise NotLeftToFulfil(_("This order has no line with the id %(id)s.") % {"id": id})
         if qty > line.left:
-            verb = "is" if line.left < 2 else "are"
-            raise NotLeftToFulfil(f"Of line {id}, {line.name}, {line.left or 'none'} {verb} left to fulfil.")
+            raise NotLeftToFulfil(_too_many(line))
     return dict(chosen)
+
+
+def _too_many(line: OrderLine) -> str:
+    if not line.left:
+        return _("Of line %(id)s, %(name)s, none is left to fulfil.") % {"id": line.pk, "name": line.name}
+    text = ngettext(
+        "Of line %(id)s, %(name)s, %(left)s is left to fulfil.",
+        "Of line %(id)s, %(name)s, %(left)s are left to fulfil.",
+        line.left,
+    )
+    return text % {"id": line.pk, "name": line.name, "left": line.left}

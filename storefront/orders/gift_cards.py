@@ -5,6 +5,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from storefront.gift_cards.issuing import (
     cards_of_order,
     disable_card,
@@ -80,7 +82,10 @@ def withdraw_pieces(*, order: Order, line: OrderLine, now: datetime) -> None:
     cards = list(GiftCard.objects.select_for_update().filter(shop=order.shop_id, line_id=line.pk).order_by("pk"))
     unspent = [card for card in cards if card.balance == card.value]
     if len(unspent) < line.refunded_qty:
-        raise GiftCardSpent(f"{line.name}: only {len(unspent)} of {line.qty} gift cards have not been used.")
+        raise GiftCardSpent(
+            _("%(name)s: only %(unspent)s of %(qty)s gift cards have not been used.")
+            % {"name": line.name, "unspent": len(unspent), "qty": line.qty}
+        )
     free = [card for card in unspent if card.disabled_at is None or card.is_withdrawn]
     missing = line.refunded_qty - (len(unspent) - len(free))
     for card in sorted(free, key=lambda card: card.is_withdrawn)[: max(missing, 0)]:

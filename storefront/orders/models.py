@@ -4,6 +4,7 @@ from decimal import Decimal
 from django.db import models
 from django.db.models import F, Q
 from django.db.models.functions import Lower
+from django.utils.translation import gettext as _
 from django.utils.translation import pgettext_lazy
 
 from storefront.carts.models import Attributed
@@ -287,7 +288,7 @@ class Fulfilment(models.Model):
         ordering = ["id"]
 
     def __str__(self) -> str:
-        return " ".join(filter(None, [self.carrier, self.tracking_number])) or "Fulfilment"
+        return " ".join(filter(None, [self.carrier, self.tracking_number])) or _("Fulfilment")
 
 
 class FulfilmentLine(models.Model):

@@ -7,6 +7,8 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from storefront.catalogue.stock import StockUse
 from storefront.kit.money import ZERO
 from storefront.pricing.redeeming import DiscountUse
@@ -98,7 +100,7 @@ def check_tag(text: str) -> str:
     separate tags in forms."""
     tag = text.strip()
     if not 1 <= len(tag) <= MAX_TAG_LENGTH:
-        raise ValueError(f"must have 1 to {MAX_TAG_LENGTH} characters")
+        raise ValueError(_("must have 1 to %(most)s characters") % {"most": MAX_TAG_LENGTH})
     if "," in tag or any(ord(character) < 32 or ord(character) == 127 for character in tag):
-        raise ValueError("must not contain commas or control characters")
+        raise ValueError(_("must not contain commas or control characters"))
     return tag

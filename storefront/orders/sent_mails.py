@@ -7,6 +7,8 @@ from django.core.mail import EmailMessage
 from django.db import transaction
 from django.db.models import QuerySet
 from django.template.loader import render_to_string
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _lazy
 from django_tasks import task
 from django_tasks.base import Task
 
@@ -35,21 +37,23 @@ def with_failed_mail(orders: QuerySet[Order], shop: Shop, now: datetime) -> Quer
 
 class TooManyMails(Refusal):
     status, code = 429, "too_many_mails"
-    message = f"At most {MAX_PER_HOUR} emails can be written in an hour. Please try again later."
+    message = format_lazy(
+        _lazy("At most {count} emails can be written in an hour. Please try again later."), count=MAX_PER_HOUR
+    )
 
 
 class NoMail(Refusal):
     """The deployment has no mail server (`EMAIL_URL`)."""
 
     code = "no_mail"
-    message = "Mail is not set up here, so nothing can be sent."
+    message = _lazy("Mail is not set up here, so nothing can be sent.")
 
 
 class NobodyToWriteTo(Refusal):
     """The order's customer was erased (`erasing.py`)."""
 
     code = "customer_erased"
-    message = "The customer's data were erased from this order, so there is nobody to write to."
+    message = _lazy("The customer's data were erased from this order, so there is nobody to write to.")
 
 
 @transaction.atomic

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
 from storefront.audit.text import action_text, actor_text
 from storefront.kit.format import format_time
 from storefront.orders.models import Fulfilment, Order, OrderMail
@@ -22,14 +25,14 @@ SHOWN_BY_ROWS = (
     "order.mail_written",
 )
 MAILS = {
-    "order_confirmation": "Order confirmation",
-    "order_paid": "Payment email",
-    "order_cancelled": "Cancellation email",
-    "order_refunded": "Refund email",
-    "fulfilment": "Delivery email",
-    "downloads": "Download email",
-    "invoice": "Invoice email",
-    "credit_note": "Credit note email",
+    "order_confirmation": _lazy("Order confirmation"),
+    "order_paid": _lazy("Payment email"),
+    "order_cancelled": _lazy("Cancellation email"),
+    "order_refunded": _lazy("Refund email"),
+    "fulfilment": _lazy("Delivery email"),
+    "downloads": _lazy("Download email"),
+    "invoice": _lazy("Invoice email"),
+    "credit_note": _lazy("Credit note email"),
 }
 
 
@@ -63,7 +66,7 @@ def log_of(shop: Shop, order: Order) -> Log:
 
 def happenings(order: Order, fulfilments: Iterable[Fulfilment], log: Log) -> list[Happening]:
     """The entries of this room. Higher rooms add payments, refunds and documents."""
-    found = [Happening(order.placed_at, "Order placed", icon="shopping_bag", rank=0)]
+    found = [Happening(order.placed_at, _("Order placed"), icon="shopping_bag", rank=0)]
     found += [_deed(entry) for entry in log.entries if entry.action not in SHOWN_BY_ROWS]
     for fulfilment in fulfilments:
         found += _of_fulfilment(fulfilment, log)
@@ -93,7 +96,10 @@ def _deed(entry: AuditEntry) -> Happening:
 def _annotation(after: dict[str, Any]) -> str:
     """The changed note and tags."""
     tags = after.get("tags")
-    shown = [str(after.get("note") or ""), f"Tags: {', '.join(map(str, tags))}" if isinstance(tags, list) else ""]
+    shown = [
+        str(after.get("note") or ""),
+        _("Tags: %(tags)s") % {"tags": ", ".join(map(str, tags))} if isinstance(tags, list) else "",
+    ]
     return " – ".join(filter(None, shown))[:300]
 
 
@@ -103,28 +109,41 @@ def _of_fulfilment(row: Fulfilment, log: Log) -> list[Happening]:
     detail = f"{pieces} ({tracking})" if tracking else pieces
     found = [
         Happening(
-            row.created_at, "Items fulfilled", detail, log.who("order.fulfilled", row.created_at), "local_shipping"
+            row.created_at, _("Items fulfilled"), detail, log.who("order.fulfilled", row.created_at), "local_shipping"
         )
     ]
     if row.cancelled_at:
         who = log.who("order.fulfilment_cancelled", row.cancelled_at)
-        found.append(Happening(row.cancelled_at, "Fulfilment cancelled", pieces, who, "undo"))
+        found.append(Happening(row.cancelled_at, _("Fulfilment cancelled"), pieces, who, "undo"))
     return found
 
 
 def _of_mail(row: OrderMail) -> list[Happening]:
-    what = MAILS.get(row.kind, "Email")
+    what = MAILS.get(row.kind, _("Email"))
     if row.text:
         detail = f"{row.subject}\n{row.text}"
-        written = Happening(row.created_at, f"Email written to {row.email}", detail, row.written_by, "mail", 6)
+        written = Happening(
+            row.created_at, _("Email written to %(email)s") % {"email": row.email}, detail, row.written_by, "mail", 6
+        )
         ended = (
-            [Happening(row.sent_at, "This email was sent", row.subject, icon="outgoing_mail", rank=7)]
+            [Happening(row.sent_at, _("This email was sent"), row.subject, icon="outgoing_mail", rank=7)]
             if row.sent_at
             else []
         )
-        return [written, *ended, *_failed(row, "This email could not be sent")]
-    sent = [Happening(row.sent_at, f"{what} sent to {row.email}", icon="outgoing_mail", rank=7)] if row.sent_at else []
-    return [*sent, *_failed(row, f"{what} could not be sent to {row.email}")]
+        return [written, *ended, *_failed(row, _("This email could not be sent"))]
+    sent = (
+        [
+            Happening(
+                row.sent_at,
+                _("%(what)s sent to %(email)s") % {"what": what, "email": row.email},
+                icon="outgoing_mail",
+                rank=7,
+            )
+        ]
+        if row.sent_at
+        else []
+    )
+    return [*sent, *_failed(row, _("%(what)s could not be sent to %(email)s") % {"what": what, "email": row.email})]
 
 
 def _failed(row: OrderMail, text: str) -> list[Happening]:

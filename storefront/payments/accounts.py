@@ -7,6 +7,8 @@ from typing import Any
 import orjson
 import structlog
 from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.kit import sealing
@@ -54,7 +56,7 @@ def settings_of(shop: Shop, name: str) -> dict[str, str]:
 
 
 class NothingToUndo(Refusal):
-    code, message = "nothing_to_undo", "There are no earlier settings of the last 24 hours."
+    code, message = "nothing_to_undo", _lazy("There are no earlier settings of the last 24 hours.")
 
 
 @transaction.atomic
@@ -74,7 +76,7 @@ def save_settings(*, shop: Shop, provider: Provider, given: Mapping[str, Any], n
         if before:
             # The new keys may belong to another account.
             columns["account_reference"] = ""
-    account, _ = ProviderAccount.objects.update_or_create(shop=shop, provider=provider.name, defaults=columns)
+    account, _unused = ProviderAccount.objects.update_or_create(shop=shop, provider=provider.name, defaults=columns)
     if changed:
         # The names of what changed: values may be secret.
         audit.record(shop=shop, action="provider_account.updated", object=account, after={"changed": changed}, now=now)
@@ -131,7 +133,7 @@ def check_connection(*, shop: Shop, account: ProviderAccount, now: datetime) -> 
     except Exception as error:
         # Not all that comes back is an answer. The message may quote what was sent.
         log.warning("connection_not_checked", provider=account.provider, reason=type(error).__name__)
-        return ["The provider did not answer. Please try again in a few minutes."]
+        return [_("The provider did not answer. Please try again in a few minutes.")]
     if not wrong:
         ProviderAccount.objects.filter(shop=shop, pk=account.pk).update(checked_at=now)
         audit.record(shop=shop, action="provider_account.checked", object=account, now=now)
@@ -151,7 +153,7 @@ def identify_account(*, shop: Shop, name: str) -> str:
         # Unless the secrets were changed meanwhile: then it may be another account's.
         same = ProviderAccount.objects.filter(shop=shop, pk=account.pk, sealed=account.sealed)
         if not same.update(account_reference=found):
-            raise ProviderUnavailable("The settings were changed.")
+            raise ProviderUnavailable(_("The settings were changed."))
         if account.account_reference is None:
             SavedMethod.objects.filter(shop=shop, provider=name, account_reference="").update(account_reference=found)
     return found

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import transaction
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.kit.refusals import Refusal
@@ -19,7 +20,7 @@ from storefront.shops.models import Shop
 
 class OrderNotPayable(Refusal):
     code = "order_not_payable"
-    message = "This order has no pending payment."
+    message = _lazy("This order has no pending payment.")
 
 
 @transaction.atomic

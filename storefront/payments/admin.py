@@ -3,6 +3,9 @@
 from typing import Any
 
 from django.contrib import admin
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import pgettext_lazy
 
 from storefront.orders.admin import OrderAdmin
 from storefront.orders.admin_forms import CancelForm
@@ -24,7 +27,7 @@ __all__ = ["GiftCardAdmin", "OrderWithPaymentsAdmin", "PaymentAdmin", "ProviderA
 
 
 ATTENTION = choice_filter(
-    "attention", "attention", {"needed": ("Needed", lambda rows, request: rows.exclude(alert=""))}
+    _lazy("attention"), "attention", {"needed": (_lazy("Needed"), lambda rows, request: rows.exclude(alert=""))}
 )
 
 
@@ -32,25 +35,25 @@ class RefundInline(ReadOnlyInline):
     model = Refund
     fields = readonly_fields = ["amount_shown", "pieces", "state", "reason", "restocked", "reference", "made"]
 
-    amount_shown = money("amount")
-    made = moment("created_at", "made")
-    pieces = column("items", lambda row: pieces_of(row) or "–")
-    state = column("status", refund_state)
+    amount_shown = money("amount", _lazy("amount"))
+    made = moment("created_at", _lazy("made"))
+    pieces = column(_lazy("items"), lambda row: pieces_of(row) or "–")
+    state = column(_lazy("status"), refund_state)
     prefetched = ("lines__line",)
 
 
 class EntryInline(ReadOnlyInline):
     model = PaymentEntry
-    verbose_name_plural = "log"
+    verbose_name_plural = _lazy("log")
     fields = readonly_fields = ["when", "kind", "amount", "from_state", "to_state", "source", "event_id", "detail"]
 
-    when = moment("at", "at")
+    when = moment("at", _lazy("at"))
 
 
 @admin.register(Payment)
 class PaymentAdmin(ReadOnlyAdmin):
     icon = "payments"
-    empty_text = "Payments are listed here, with their status, from the first order on."
+    empty_text = _lazy("Payments are listed here, with their status, from the first order on.")
     rights = {"view": Right.VIEW_PAYMENTS}
     list_display = ["made", "order", "gateway", "amount_shown", "state", "attention"]
     list_select_related = ["shop", "order"]
@@ -63,18 +66,18 @@ class PaymentAdmin(ReadOnlyAdmin):
     )
     inlines = [RefundInline, EntryInline]
 
-    amount_shown = money("amount")
-    refunded_shown = money("refunded", "refunded")
-    made = moment("created_at", "made")
-    changed = moment("updated_at", "last change")
-    asked = moment("due_at", "next check")
-    captured_shown = money("captured", "taken")
-    attention = column("attention", lambda row: row.alert, by="alert", empty="")
-    returned_shown = money("returned", "given back")
-    disputed_shown = money("disputed", "disputed")
+    amount_shown = money("amount", _lazy("amount"))
+    refunded_shown = money("refunded", _lazy("refunded"))
+    made = moment("created_at", _lazy("made"))
+    changed = moment("updated_at", _lazy("last change"))
+    asked = moment("due_at", _lazy("next check"))
+    captured_shown = money("captured", _lazy("taken"))
+    attention = column(_lazy("attention"), lambda row: row.alert, by="alert", empty="")
+    returned_shown = money("returned", _lazy("given back"))
+    disputed_shown = money("disputed", _lazy("disputed"))
     state = badge("status", PAYMENT_COLOURS, by="status")
 
-    how = column("status", payment_state)
+    how = column(_lazy("status"), payment_state)
 
 
 class OrderWithPaymentsAdmin(OrderAdmin):
@@ -96,25 +99,34 @@ class OrderWithPaymentsAdmin(OrderAdmin):
             possible.add("mark_paid")
         return possible
 
-    @deed("Mark as paid", Right.TAKE_PAYMENTS, Moves.MONEY, icon="payments")
-    @asks("Mark as paid?", "Confirm that the shop has received the payment for this order.", "Mark as paid")
-    def mark_paid(self, request: Any, order: Any, form: Any) -> Any:
-        return self.perform(request, order, actions.mark_paid, "Marked as paid.")
-
-    @deed("Cancel", Right.CANCEL_ORDERS, Moves.MONEY, icon="cancel", variant=DANGER)
+    @deed(_lazy("Mark as paid"), Right.TAKE_PAYMENTS, Moves.MONEY, icon="payments")
     @asks(
-        "Cancel this order?",
-        "All items are restocked. This does not refund what was paid, and cannot be undone.",
-        "Cancel order",
+        _lazy("Mark as paid?"),
+        _lazy("Confirm that the shop has received the payment for this order."),
+        _lazy("Mark as paid"),
+    )
+    def mark_paid(self, request: Any, order: Any, form: Any) -> Any:
+        return self.perform(request, order, actions.mark_paid, _("Marked as paid."))
+
+    @deed(pgettext_lazy("an order", "Cancel"), Right.CANCEL_ORDERS, Moves.MONEY, icon="cancel", variant=DANGER)
+    @asks(
+        _lazy("Cancel this order?"),
+        _lazy("All items are restocked. This does not refund what was paid, and cannot be undone."),
+        _lazy("Cancel order"),
         CancelForm,
     )
     def cancel(self, request: Any, order: Any, form: Any) -> Any:
-        text = "Order cancelled."
+        texts = [_("Order cancelled.")]
         if any(refundable(payment) for payment in order.payments.filter(status=Payment.Status.PAID)):
-            text += " What was paid has not been refunded: “Refund” gives it back."
-        return self.perform(request, order, actions.cancel_order, text, **form.given)
+            texts.append(_("What was paid has not been refunded: “Refund” gives it back."))
+        return self.perform(request, order, actions.cancel_order, " ".join(texts), **form.given)
 
-    @deed("Refund", Right.REFUND_ORDERS, Moves.MONEY, icon="undo")
-    @asks("Refund this order?", "The refund goes to the original payment method.", "Refund", RefundForm)
+    @deed(_lazy("Refund"), Right.REFUND_ORDERS, Moves.MONEY, icon="undo")
+    @asks(
+        _lazy("Refund this order?"),
+        _lazy("The refund goes to the original payment method."),
+        _lazy("Refund"),
+        RefundForm,
+    )
     def refund(self, request: Any, order: Any, form: Any) -> Any:
-        return self.perform(request, order, request_refund, "Refund started.", **form.given)
+        return self.perform(request, order, request_refund, _("Refund started."), **form.given)

@@ -9,6 +9,8 @@ from django import forms
 from django.contrib import admin
 from django.db import transaction
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from storefront.kit import clock
@@ -41,7 +43,7 @@ class NewAccountForm(ShopScopedForm):
     def clean_provider(self) -> str:
         name = self.cleaned_data["provider"]
         if ProviderAccount.objects.filter(shop=self.shop, provider=name).exists():
-            raise forms.ValidationError("This provider is already in the list.")
+            raise forms.ValidationError(_("This provider is already in the list."))
         return name
 
 
@@ -59,7 +61,7 @@ def settings_form_of(account: ProviderAccount) -> type[ShopScopedForm]:
     for name, field in given.items():
         if name in provider.secrets:
             field.required = False
-            field.help_text = "Leave empty to keep the current one." if account.sealed else field.help_text
+            field.help_text = _("Leave empty to keep the current one.") if account.sealed else field.help_text
             hidden = {"autocomplete": "off", "placeholder": "unchanged" if account.sealed else ""}
             field.widget = UnfoldAdminTextInputWidget(attrs=hidden)
         elif isinstance(field, forms.ChoiceField):
@@ -77,17 +79,19 @@ def has_earlier_settings(account: ProviderAccount) -> bool:
 
 @admin.register(ProviderAccount)
 class ProviderAccountAdmin(ShopScopedAdmin):
-    empty_text = "Connect the provider that takes the money for you."
+    empty_text = _lazy("Connect the provider that takes the money for you.")
     rights = view_and_edit(Right.MANAGE_SETTINGS, Right.MANAGE_SETTINGS)
     moves = Moves.MONEY
     list_display = ["name", "checked"]
     new_fields = ["provider"]
     opens_added = True
 
-    checked = moment("checked_at", "connection checked")
+    checked = moment("checked_at", _lazy("connection checked"))
 
-    name = column("provider", lambda row: label_of(row.provider), by="provider")
-    news_address = column("webhook address", lambda row: page_address("payments:news", row.provider, shop=row.shop))
+    name = column(_lazy("provider"), lambda row: label_of(row.provider), by="provider")
+    news_address = column(
+        _lazy("webhook address"), lambda row: page_address("payments:news", row.provider, shop=row.shop)
+    )
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         form = NewAccountForm if obj is None else settings_form_of(obj)
@@ -113,23 +117,23 @@ class ProviderAccountAdmin(ShopScopedAdmin):
                 find_account.enqueue(account.shop_id, account.pk)
             obj.refresh_from_db()
 
-    @deed("Check the connection", Right.MANAGE_SETTINGS, Moves.NOTHING, icon="cable")
-    @asks("Check the connection?", "Asks the provider whether these settings work.", "Check")
+    @deed(_lazy("Check the connection"), Right.MANAGE_SETTINGS, Moves.NOTHING, icon="cable")
+    @asks(_lazy("Check the connection?"), _lazy("Asks the provider whether these settings work."), _lazy("Check"))
     def check_connection(self, request: Any, account: Any, form: Any) -> str:
         wrong = check_connection(shop=request.shop, account=account, now=request.now)
         if wrong:
             raise NotConnected(" ".join(wrong))
-        return "The connection works."
+        return _("The connection works.")
 
-    @deed("Undo the new settings", Right.MANAGE_SETTINGS, Moves.MONEY, icon="undo", when=has_earlier_settings)
+    @deed(_lazy("Undo the new settings"), Right.MANAGE_SETTINGS, Moves.MONEY, icon="undo", when=has_earlier_settings)
     @asks(
-        "Restore the earlier settings?",
-        "The settings of before the last 24 hours' changes take the money again. The present ones are not kept.",
-        "Restore",
+        _lazy("Restore the earlier settings?"),
+        _lazy("The settings of before the last 24 hours' changes take the money again. The present ones are not kept."),
+        _lazy("Restore"),
     )
     def undo(self, request: Any, account: Any, form: Any) -> str:
         restore_settings(shop=request.shop, account=account, now=request.now)
-        return "The earlier settings are in force again."
+        return _("The earlier settings are in force again.")
 
     def delete_model(self, request: Any, obj: ProviderAccount) -> None:
         keep_replaced(shop=request.shop, name=obj.provider, now=request.now)

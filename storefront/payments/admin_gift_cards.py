@@ -5,6 +5,8 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.decorators import display
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminDateWidget, UnfoldAdminEmailInputWidget
@@ -21,42 +23,48 @@ from storefront.staff.admin_parts import DANGER, Moves, asks, column, deed, link
 from storefront.staff.admin_scope import ReadOnlyInline
 
 STATE_COLOURS = {
-    "Can be used": "success",
-    "Not sent yet": "info",
-    "Used up": "",
-    "Expired": "warning",
-    "Disabled": "danger",
+    "usable": "success",
+    "unsent": "info",
+    "spent": "",
+    "expired": "warning",
+    "disabled": "danger",
 }
 
 
 class IssueForm(ShopScopedForm):
     message = forms.CharField(
+        label=_lazy("Message"),
         required=False,
         max_length=issuing.MAX_MESSAGE,
         widget=forms.Textarea({"rows": 3}),
-        help_text="Printed in the email.",
+        help_text=_lazy("Printed in the email."),
     )
-    send_on = forms.DateField(required=False, widget=UnfoldAdminDateWidget, help_text="Leave empty to send it at once.")
+    send_on = forms.DateField(
+        label=_lazy("Send on"),
+        required=False,
+        widget=UnfoldAdminDateWidget,
+        help_text=_lazy("Leave empty to send it at once."),
+    )
 
     def clean_value(self) -> Any:
         if self.cleaned_data["value"] <= 0:
-            raise forms.ValidationError("Enter an amount of more than 0.00.")
+            raise forms.ValidationError(_("Enter an amount of more than 0.00."))
         return self.cleaned_data["value"]
 
     def clean_send_on(self) -> Any:
         day, today = self.cleaned_data["send_on"], self.shop.local_time(self.now).date()
         if day and not 0 <= (day - today).days <= issuing.MAX_DAYS_AHEAD:
-            raise forms.ValidationError("Choose today or a day within a year.")
+            raise forms.ValidationError(_("Choose today or a day within a year."))
         return day
 
     def clean(self) -> None:
         super().clean()
         if self.cleaned_data.get("send_on") and not self.cleaned_data.get("email"):
-            self.add_error("email", "Enter the address to send it to.")
+            self.add_error("email", _("Enter the address to send it to."))
 
 
 class ResendForm(BaseDialogForm):
-    email = forms.EmailField(label="Email address", max_length=254, widget=UnfoldAdminEmailInputWidget)
+    email = forms.EmailField(label=_lazy("Email address"), max_length=254, widget=UnfoldAdminEmailInputWidget)
 
     def __init__(self, request: Any, object_id: int | str | None = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(request, object_id, *args, **kwargs)
@@ -66,10 +74,10 @@ class ResendForm(BaseDialogForm):
 
 class ExpiryForm(BaseDialogForm):
     last_day = forms.DateField(
-        label="Last day on which it can be used",
+        label=_lazy("Last day on which it can be used"),
         required=False,
         widget=UnfoldAdminDateWidget,
-        help_text="Leave empty for a card that does not expire.",
+        help_text=_lazy("Leave empty for a card that does not expire."),
     )
 
 
@@ -78,20 +86,21 @@ class EntryInline(ReadOnlyInline):
     rights = {"view": Right.VIEW_PAYMENTS}
     fields = readonly_fields = ["when", "kind", "amount", "balance", "order", "detail"]
 
-    when = moment("at", "at")
+    when = moment("at", _lazy("at"))
 
-    @display(description="order")
+    @display(description=_lazy("order"))
     def order(self, row: GiftCardEntry) -> Any:
         found = Order.objects.filter(shop=row.shop_id, payments__key=row.payment).first() if row.payment else None
         return link("orders_order_change", found.pk, found) if found else "–"
 
 
-def state_of(card: GiftCard) -> str:
+def state_of(card: GiftCard) -> tuple[str, str]:
+    """The key of STATE_COLOURS, and the text."""
     if card.disabled_at or card.has_expired(clock.now()):
-        return "Disabled" if card.disabled_at else "Expired"
+        return ("disabled", _("Disabled")) if card.disabled_at else ("expired", _("Expired"))
     if not card.balance:
-        return "Used up"
-    return "Can be used" if card.last_four else "Not sent yet"
+        return "spent", _("Used up")
+    return ("usable", _("Can be used")) if card.last_four else ("unsent", _("Not sent yet"))
 
 
 def is_enabled(card: GiftCard) -> bool:
@@ -103,7 +112,7 @@ class GiftCardAdmin(ShopScopedAdmin):
     """Cards are not deleted and their values not changed: what happens to one stands in its log."""
 
     icon = "featured_seasonal_and_gifts"
-    empty_text = "Gift cards that you have sold are listed here. You can also issue one yourself."
+    empty_text = _lazy("Gift cards that you have sold are listed here. You can also issue one yourself.")
     form = IssueForm
     rights = {"view": Right.VIEW_PAYMENTS, "add": Right.MANAGE_GIFT_CARDS}
     moves = Moves.MONEY
@@ -114,25 +123,29 @@ class GiftCardAdmin(ShopScopedAdmin):
     new_fields = ["value", "email", "message", "send_on"]
     fields = names("card state value_shown balance_shown email message sold_with made due sent expires disabled")
 
-    value_shown = money("value")
-    balance_shown = money("balance")
-    made = moment("created_at", "issued")
-    due = moment("send_at", "will be sent")
-    sent = moment("sent_at", "last sent")
-    expires = moment("expires_at")
-    disabled = moment("disabled_at")
+    value_shown = money("value", _lazy("value"))
+    balance_shown = money("balance", _lazy("balance"))
+    made = moment("created_at", _lazy("issued"))
+    due = moment("send_at", _lazy("will be sent"))
+    sent = moment("sent_at", _lazy("last sent"))
+    expires = moment("expires_at", _lazy("expires"))
+    disabled = moment("disabled_at", _lazy("disabled"))
 
     def get_inlines(self, request: HttpRequest, obj: Any) -> Any:
         return [EntryInline] if obj else []
 
-    card = column("card", str, by="last_four")
+    card = column(_lazy("card"), str, by="last_four")
 
-    state = column("status", state_of, label=STATE_COLOURS)
+    state = column(_lazy("status"), state_of, label=STATE_COLOURS)
 
-    @display(description="sold with")
+    @display(description=_lazy("sold with"))
     def sold_with(self, row: GiftCard) -> Any:
         found = Order.objects.filter(shop=row.shop_id, pk=row.order_id).first() if row.order_id else None
-        return link("orders_order_change", found.pk, f"Order {found}") if found else "Issued by the shop"
+        return (
+            link("orders_order_change", found.pk, _("Order %(order)s") % {"order": found})
+            if found
+            else _("Issued by the shop")
+        )
 
     def save_model(self, request: Any, obj: GiftCard, form: Any, change: bool) -> None:
         given = {name: form.cleaned_data[name] for name in ("value", "email", "message")}
@@ -145,43 +158,50 @@ class GiftCardAdmin(ShopScopedAdmin):
     def response_add(self, request: Any, obj: GiftCard, post_url_continue: str | None = None) -> HttpResponse:
         """Show the code of a card that is not mailed, in the response to the POST itself."""
         if request.new_secret is None:
-            return self.done(request, obj, "The gift card will be sent to this address.")
+            return self.done(request, obj, _("The gift card will be sent to this address."))
         return self.show_secret(
             request,
             codes.for_people(request.new_secret),
-            title=f"Gift card {obj}",
-            kind="code",
-            use="Anyone who has it can spend the card.",
+            title=_("Gift card %(card)s") % {"card": obj},
+            kind=_("code"),
+            use=_("Anyone who has it can spend the card."),
             then="../",
         )
 
-    @deed("Send again", Right.MANAGE_GIFT_CARDS, Moves.MONEY, icon="mail", when=is_enabled)
+    @deed(_lazy("Send again"), Right.MANAGE_GIFT_CARDS, Moves.MONEY, icon="mail", when=is_enabled)
     @asks(
-        "Send this gift card again?",
-        "It gets a new code. The code in earlier emails stops working.",
-        "Send",
+        _lazy("Send this gift card again?"),
+        _lazy("It gets a new code. The code in earlier emails stops working."),
+        _lazy("Send"),
         ResendForm,
     )
     def resend(self, request: Any, card: Any, form: Any) -> str:
         issuing.resend_card(shop=request.shop, card=card, email=form.cleaned_data["email"], now=request.now)
-        return "The gift card will be sent again."
+        return _("The gift card will be sent again.")
 
-    @deed("Change expiry", Right.MANAGE_GIFT_CARDS, Moves.MONEY, icon="event", when=is_enabled)
-    @asks("Change when this gift card expires?", "It can be used until the end of this day.", "Save", ExpiryForm)
+    @deed(_lazy("Change expiry"), Right.MANAGE_GIFT_CARDS, Moves.MONEY, icon="event", when=is_enabled)
+    @asks(
+        _lazy("Change when this gift card expires?"),
+        _lazy("It can be used until the end of this day."),
+        _lazy("Save"),
+        ExpiryForm,
+    )
     def expiry(self, request: Any, card: Any, form: Any) -> str:
         day = form.cleaned_data["last_day"]
         expires_at = issuing.end_of(request.shop, day) if day else None
         issuing.change_expiry(shop=request.shop, card=card, expires_at=expires_at, now=request.now)
-        return "Expiry saved."
+        return _("Expiry saved.")
 
-    @deed("Disable", Right.MANAGE_GIFT_CARDS, Moves.MONEY, icon="block", variant=DANGER, when=is_enabled)
-    @asks("Disable this gift card?", "Nobody can pay with it until it is enabled.", "Disable")
+    @deed(_lazy("Disable"), Right.MANAGE_GIFT_CARDS, Moves.MONEY, icon="block", variant=DANGER, when=is_enabled)
+    @asks(_lazy("Disable this gift card?"), _lazy("Nobody can pay with it until it is enabled."), _lazy("Disable"))
     def disable(self, request: Any, card: Any, form: Any) -> str:
         issuing.disable_card(shop=request.shop, card=card, now=request.now)
-        return "Gift card disabled."
+        return _("Gift card disabled.")
 
-    @deed("Enable", Right.MANAGE_GIFT_CARDS, Moves.MONEY, icon="check_circle", when=lambda card: card.disabled_at)
-    @asks("Enable this gift card?", "Its balance can be spent again.", "Enable")
+    @deed(
+        _lazy("Enable"), Right.MANAGE_GIFT_CARDS, Moves.MONEY, icon="check_circle", when=lambda card: card.disabled_at
+    )
+    @asks(_lazy("Enable this gift card?"), _lazy("Its balance can be spent again."), _lazy("Enable"))
     def enable(self, request: Any, card: Any, form: Any) -> str:
         issuing.enable_card(shop=request.shop, card=card, now=request.now)
-        return "Gift card enabled."
+        return _("Gift card enabled.")

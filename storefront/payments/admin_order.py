@@ -4,6 +4,9 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
 from storefront.kit.format import format_money
 from storefront.kit.money import ZERO
 from storefront.orders.admin_page import Row
@@ -14,7 +17,11 @@ from storefront.payments.providers.registry import PROVIDERS
 
 Kind = PaymentEntry.Kind
 # What the entries of a payment's log mean to a merchant. Entries of other kinds are in the payment's own page.
-TOLD = {Kind.CAPTURED: "Payment received", Kind.RETURNED: "Money given back", Kind.DISPUTED: "Payment disputed"}
+TOLD = {
+    Kind.CAPTURED: _lazy("Payment received"),
+    Kind.RETURNED: _lazy("Money given back"),
+    Kind.DISPUTED: _lazy("Payment disputed"),
+}
 
 
 def money_of(order: Order, log: Log, *, may_see: bool) -> dict[str, Any]:
@@ -38,10 +45,10 @@ def paid_sums(order: Order, payments: Iterable[Payment]) -> list[Row]:
     rows = []
     if cards:
         names = ", ".join(f"…{each['last_four']}" for each in order.gift_cards)
-        rows.append(Row("Of which by gift card", format_money(cards, order.currency), names))
-    rows.append(Row("Paid", format_money(paid, order.currency)))
+        rows.append(Row(_("Of which by gift card"), format_money(cards, order.currency), names))
+    rows.append(Row(_("Paid"), format_money(paid, order.currency)))
     if order.refunded:
-        rows.append(Row("Refunded", f"−{format_money(order.refunded, order.currency)}"))
+        rows.append(Row(_("Refunded"), f"−{format_money(order.refunded, order.currency)}"))
     return rows
 
 
@@ -52,7 +59,7 @@ def payment_text(row: Payment) -> str:
 
 def payment_state(row: Payment) -> str:
     """How the payment stands, with what the shop has to look at, why the last try failed, and how a dispute stands."""
-    more = [row.alert, row.failure, f"dispute: {row.dispute}" if row.dispute else ""]
+    more = [row.alert, row.failure, _("dispute: %(dispute)s") % {"dispute": row.dispute} if row.dispute else ""]
     return ", ".join([row.get_state_display(), *filter(None, more)])
 
 
@@ -62,8 +69,13 @@ def provider_name(row: Payment) -> str:
 
 
 def refund_text(row: Refund) -> str:
-    facts = [f"Refund {format_money(row.amount, row.currency)}", refund_state(row), pieces_of(row), row.reason]
-    facts += ["restocked" if row.restocked else "", "made at the provider" if row.is_foreign else ""]
+    facts = [
+        _("Refund %(amount)s") % {"amount": format_money(row.amount, row.currency)},
+        refund_state(row),
+        pieces_of(row),
+        row.reason,
+    ]
+    facts += [_("restocked") if row.restocked else "", _("made at the provider") if row.is_foreign else ""]
     return " · ".join(filter(None, facts))
 
 
@@ -72,13 +84,13 @@ def refund_state(row: Refund) -> str:
 
 
 def pieces_of(row: Refund) -> str:
-    delivery = [f"delivery {format_money(row.shipping, row.currency)}"] if row.shipping else []
+    delivery = [_("delivery %(amount)s") % {"amount": format_money(row.shipping, row.currency)}] if row.shipping else []
     return ", ".join([*map(str, row.lines.all()), *delivery])
 
 
 def _refund_happened(row: Refund, log: Log) -> Happening:
     detail = " – ".join(filter(None, [pieces_of(row), row.reason]))
-    text = f"Refund of {format_money(row.amount, row.currency)} started"
+    text = _("Refund of %(amount)s started") % {"amount": format_money(row.amount, row.currency)}
     return Happening(row.created_at, text, detail, log.who("order.refunded", row.created_at), "currency_exchange", 3)
 
 

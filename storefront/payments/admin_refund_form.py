@@ -5,6 +5,8 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.forms import BaseDialogForm
 from unfold.widgets import (
     UnfoldAdminDecimalFieldWidget,
@@ -17,12 +19,13 @@ from storefront.kit.format import format_money
 from storefront.kit.ids import as_id
 from storefront.kit.money import CENT, ZERO, quantize
 from storefront.kit.refusals import Refusal
+from storefront.kit.text import Text
 from storefront.orders.models import Order, OrderLine
 from storefront.payments.line_refunds import Pieces, delivery_left, paid_for_line
 from storefront.payments.refunds import refund_total
 from storefront.staff.admin_base import sentence_of
 
-NOTHING_CHOSEN = "Choose items, delivery, an amount or everything."
+NOTHING_CHOSEN = _lazy("Choose items, delivery, an amount or everything.")
 
 
 @dataclass(frozen=True)
@@ -32,15 +35,15 @@ class Summary:
 
     text: str
     is_ready: bool
-    problem: str
+    problem: Text
 
 
 class RefundForm(BaseDialogForm):
     """Pieces that were not sent and pieces that were stand apart, as the one are not sent any more."""
 
-    everything = forms.BooleanField(required=False, widget=UnfoldBooleanWidget)
+    everything = forms.BooleanField(label=_lazy("Everything"), required=False, widget=UnfoldBooleanWidget)
     shipping = forms.DecimalField(
-        label="Delivery",
+        label=_lazy("Delivery"),
         max_digits=14,
         decimal_places=2,
         min_value=ZERO,
@@ -48,15 +51,18 @@ class RefundForm(BaseDialogForm):
         widget=UnfoldAdminDecimalFieldWidget,
     )
     amount = forms.DecimalField(
+        label=_lazy("Amount"),
         max_digits=14,
         decimal_places=2,
         min_value=CENT,
         required=False,
         widget=UnfoldAdminDecimalFieldWidget,
-        help_text="Leave empty to refund what the chosen items and delivery come to.",
+        help_text=_lazy("Leave empty to refund what the chosen items and delivery come to."),
     )
-    reason = forms.CharField(max_length=10_000, required=False, widget=UnfoldAdminTextareaWidget(attrs={"rows": 2}))
-    restock = forms.BooleanField(label="Restock all items", required=False, widget=UnfoldBooleanWidget)
+    reason = forms.CharField(
+        label=_lazy("Reason"), max_length=10_000, required=False, widget=UnfoldAdminTextareaWidget(attrs={"rows": 2})
+    )
+    restock = forms.BooleanField(label=_lazy("Restock all items"), required=False, widget=UnfoldBooleanWidget)
 
     def __init__(self, request: Any, object_id: int | str | None = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(request, object_id, *args, **kwargs)
@@ -70,7 +76,7 @@ class RefundForm(BaseDialogForm):
             for line in order.lines.all():
                 self._add_line(order, line)
         if order and left:
-            self.fields["shipping"].help_text = f"At most {format_money(left, order.currency)}"
+            self.fields["shipping"].help_text = _("At most %(left)s") % {"left": format_money(left, order.currency)}
         else:
             del self.fields["shipping"]
         if order is None or order.restocked_at or order.status == Order.Status.OPEN:
@@ -88,7 +94,7 @@ class RefundForm(BaseDialogForm):
         except Refusal as refusal:
             raise forms.ValidationError(sentence_of(refusal)) from None
         if not self.errors and self.data.get("pressed", self._text) != self._text:
-            raise forms.ValidationError("The sum has changed. Please look at it, and press the button again.")
+            raise forms.ValidationError(_("The sum has changed. Please look at it, and press the button again."))
         return data
 
     @property
@@ -103,7 +109,11 @@ class RefundForm(BaseDialogForm):
 
     @property
     def _text(self) -> str:
-        return f"Refund {format_money(self.total, self.order.currency)}" if self.order and self.total else "Refund"
+        return (
+            _("Refund %(amount)s") % {"amount": format_money(self.total, self.order.currency)}
+            if self.order and self.total
+            else _("Refund")
+        )
 
     @property
     def given(self) -> dict[str, Any]:
@@ -138,28 +148,34 @@ class RefundForm(BaseDialogForm):
         if not left and name not in self.data:
             return
         self.rows[name] = line.pk, sent
-        which = {None: "", False: ", not sent", True: ", sent"}[sent]
+        parts = {None: "%(item)s", False: _("%(item)s, not sent"), True: _("%(item)s, sent")}
+        label = parts[sent] % {"item": line.name}
         paid = format_money(quantize(paid_for_line(order, line) / line.qty, order.currency), order.currency)
         self.fields[name] = forms.IntegerField(
-            label=f"{line.name}{which}",
+            label=label,
             min_value=0,
             max_value=line.qty,
             required=False,
             initial=0,
             widget=UnfoldAdminIntegerFieldWidget,
-            help_text=f"At most {left}, {paid} each",
+            help_text=_("At most %(left)s, %(paid)s each") % {"left": left, "paid": paid},
         )
         self.fields[_restock(name)] = forms.BooleanField(
-            label=f"Restock {line.name}{which}", required=False, initial=sent is False, widget=UnfoldBooleanWidget
+            label=_("Restock %(item)s") % {"item": label},
+            required=False,
+            initial=sent is False,
+            widget=UnfoldBooleanWidget,
         )
 
 
 def _everything(order: Order) -> str:
     try:
-        return f"Everything that is left: {format_money(refund_total(order=order), order.currency)}"
+        return _("Everything that is left: %(amount)s") % {
+            "amount": format_money(refund_total(order=order), order.currency)
+        }
     except Refusal:
         # Nothing is left; sending the form shows the refusal.
-        return "Everything that is left"
+        return _("Everything that is left")
 
 
 def _restock(name: str) -> str:

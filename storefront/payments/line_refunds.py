@@ -11,6 +11,8 @@ from datetime import datetime
 from decimal import Decimal
 
 from django.db.models import Q, QuerySet, Sum
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from storefront.kit.format import format_money
 from storefront.kit.money import CENT, ZERO, quantize
@@ -84,13 +86,15 @@ def plan_refund(order: Order, chosen: Collection[Pieces], shipping: Decimal) -> 
     """What these pieces of a locked order come to. Raises NotLeftToRefund and ShippingRefundTooLarge."""
     left = delivery_left(order)
     if shipping > left:
-        text = f"At most {format_money(left, order.currency)} of the delivery can still be refunded."
-        raise ShippingRefundTooLarge(text if left else "Nothing is left to refund of the delivery.")
+        text = _("At most %(left)s of the delivery can still be refunded.") % {
+            "left": format_money(left, order.currency)
+        }
+        raise ShippingRefundTooLarge(text if left else _("Nothing is left to refund of the delivery."))
     lines = {line.pk: line for line in order.lines.all()}
     parts: dict[int, RefundLine] = {}
     for pieces in chosen:
         if pieces.line_id not in lines:
-            raise NotLeftToRefund(f"This order has no line with the id {pieces.line_id}.")
+            raise NotLeftToRefund(_("This order has no line with the id %(id)s.") % {"id": pieces.line_id})
         line = lines[pieces.line_id]
         part = parts.setdefault(line.pk, RefundLine(shop_id=order.shop_id, line=line, qty=0))
         _add(part, pieces)
@@ -153,9 +157,7 @@ def _add(part: RefundLine, pieces: Pieces) -> None:
     sent_left = line.qty - line.refunded_qty - part.qty - unsent_left
     most = unsent_left + sent_left if sent is None else sent_left if sent else unsent_left
     if pieces.qty > most:
-        which = "" if sent is None else " that were sent" if sent else " that were not sent"
-        pieces_left = f"{most or 'no'} piece{'' if most == 1 else 's'}{which}"
-        raise NotLeftToRefund(f"Of line {line.pk}, {line.name}, {pieces_left} can still be refunded.")
+        raise NotLeftToRefund(_too_many(line, sent, most))
     part.qty += pieces.qty
     part.withdrawn_qty += 0 if sent else min(pieces.qty, unsent_left)
     # Pieces that are left to send come first.
@@ -186,3 +188,25 @@ def _valid(order: Order) -> QuerySet[Refund]:
 
 def _save_lines(order: Order, parts: Sequence[RefundLine]) -> None:
     OrderLine.objects.bulk_update([part.line for part in parts], ["refunded_qty", "withdrawn_qty", "closed_qty"])
+
+
+def _too_many(line: OrderLine, sent: bool | None, most: int) -> str:
+    if sent is None:
+        text = ngettext(
+            "Of line %(id)s, %(name)s, %(most)s piece can still be refunded.",
+            "Of line %(id)s, %(name)s, %(most)s pieces can still be refunded.",
+            most,
+        )
+    elif sent:
+        text = ngettext(
+            "Of line %(id)s, %(name)s, %(most)s piece that were sent can still be refunded.",
+            "Of line %(id)s, %(name)s, %(most)s pieces that were sent can still be refunded.",
+            most,
+        )
+    else:
+        text = ngettext(
+            "Of line %(id)s, %(name)s, %(most)s piece that were not sent can still be refunded.",
+            "Of line %(id)s, %(name)s, %(most)s pieces that were not sent can still be refunded.",
+            most,
+        )
+    return text % {"id": line.pk, "name": line.name, "most": most or _("no")}

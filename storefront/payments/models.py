@@ -2,6 +2,7 @@ import uuid
 
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext as _
 
 from storefront.carts.models import Cart
 from storefront.customers.models import Customer
@@ -137,7 +138,11 @@ class Payment(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.amount} {self.currency} by {self.gateway}"
+        return _("%(amount)s %(currency)s by %(gateway)s") % {
+            "amount": self.amount,
+            "currency": self.currency,
+            "gateway": self.gateway,
+        }
 
 
 class PaymentEntry(models.Model):
@@ -229,7 +234,7 @@ class Refund(models.Model):
         indexes = [models.Index(fields=["due_at"], condition=Q(status="pending"), name="refund_due")]
 
     def __str__(self) -> str:
-        return f"Refund of {self.amount} {self.currency}"
+        return _("Refund of %(amount)s") % {"amount": f"{self.amount} {self.currency}"}
 
 
 class RefundLine(models.Model):

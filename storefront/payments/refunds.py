@@ -12,6 +12,8 @@ from decimal import Decimal
 import structlog
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.kit.format import format_money
@@ -38,7 +40,7 @@ log = structlog.get_logger(__name__)
 
 class NothingPaid(Refusal):
     code = "order_not_paid"
-    message = "Only paid amounts can be refunded."
+    message = _lazy("Only paid amounts can be refunded.")
 
 
 class RefundTooLarge(Refusal):
@@ -47,7 +49,7 @@ class RefundTooLarge(Refusal):
 
 class OrderStillOpen(Refusal):
     code, field = "order_still_open", "restock"
-    message = "An open order cannot be restocked with a refund. Cancel the order to restock its items."
+    message = _lazy("An open order cannot be restocked with a refund. Cancel the order to restock its items.")
 
 
 @transaction.atomic
@@ -113,7 +115,7 @@ def refund_total(
         raise NothingPaid
     _check_units(order, amount=amount, shipping=shipping)
     plan = plan_refund(order, lines, shipping or ZERO) if lines or shipping is not None else None
-    return sum((share for _, share in _shares(payments, _planned(plan, amount, order) if plan else amount)), ZERO)
+    return sum((share for _unused, share in _shares(payments, _planned(plan, amount, order) if plan else amount)), ZERO)
 
 
 def paid_payments(order: Order) -> QuerySet[Payment]:
@@ -194,9 +196,12 @@ def _check_units(order: Order, **amounts: Decimal | None) -> None:
 def _planned(plan: Plan, amount: Decimal | None, order: Order) -> Decimal:
     """How much of the plan's amount to refund. Raises RefundTooLarge."""
     if not plan.amount:
-        raise InvalidFields(errors={"lines": ["Nothing was paid for these items."]})
+        raise InvalidFields(errors={"lines": [_("Nothing was paid for these items.")]})
     if amount is not None and amount > plan.amount:
-        raise RefundTooLarge(f"The chosen items and delivery come to {format_money(plan.amount, order.currency)}.")
+        raise RefundTooLarge(
+            _("The chosen items and delivery come to %(amount)s.")
+            % {"amount": format_money(plan.amount, order.currency)}
+        )
     return plan.amount if amount is None else amount
 
 
@@ -212,7 +217,7 @@ def _shares(payments: list[Payment], amount: Decimal | None) -> list[tuple[Payme
     """How much of which payment makes up the amount, by default all that is left."""
     left = sum((refundable(payment) for payment in payments), ZERO)
     if amount is not None and amount <= ZERO:
-        raise InvalidFields(errors={"amount": ["amount must be more than 0.00."]})
+        raise InvalidFields(errors={"amount": [_("amount must be more than 0.00.")]})
     if not left or (amount is not None and amount > left):
         raise RefundTooLarge(_too_large(payments[0].currency, left))
     wanted = left if amount is None else amount
@@ -229,5 +234,5 @@ def _shares(payments: list[Payment], amount: Decimal | None) -> list[tuple[Payme
 
 def _too_large(currency: str, left: Decimal) -> str:
     if not left:
-        return "The full amount has been refunded or is being refunded."
-    return f"At most {format_money(left, currency)} can still be refunded."
+        return _("The full amount has been refunded or is being refunded.")
+    return _("At most %(left)s can still be refunded.") % {"left": format_money(left, currency)}

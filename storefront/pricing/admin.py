@@ -1,4 +1,6 @@
 from django.contrib import admin
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.customers.models import CustomerGroup
 from storefront.pricing import admin_delivery, admin_discounts, admin_taxes  # noqa: F401, registers their pages
@@ -13,15 +15,15 @@ from storefront.staff.admin_scope import ShopScopedTabularInline
 
 class GroupPriceForm(ShopScopedForm):
     constraint_errors = {
-        "group_price_product_once": ("product", "This product already has a price for this group."),
-        "group_price_variant_once": ("variant", "This variant already has a price for this group."),
+        "group_price_product_once": ("product", _lazy("This product already has a price for this group.")),
+        "group_price_variant_once": ("variant", _lazy("This variant already has a price for this group.")),
     }
 
     def clean(self) -> None:
         super().clean()
         product, variant = self.cleaned_data.get("product"), self.cleaned_data.get("variant")
         if product and variant and variant.product_id != product.pk:
-            self.add_error("variant", f"This variant does not belong to {product}.")
+            self.add_error("variant", _("This variant does not belong to %(product)s.") % {"product": product})
 
 
 class GroupPriceInline(ShopScopedTabularInline):
@@ -37,7 +39,7 @@ class GroupPriceInline(ShopScopedTabularInline):
 class CustomerGroupAdmin(ShopScopedAdmin):
     """Registered in this room, not in `customers`, because the page includes the group's prices."""
 
-    empty_text = "Customers in a group, such as businesses, can have prices of their own."
+    empty_text = _lazy("Customers in a group, such as businesses, can have prices of their own.")
     rights = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
     moves = Moves.MONEY
     list_display = ["name", "discount", "sees_net_prices"]
@@ -46,4 +48,4 @@ class CustomerGroupAdmin(ShopScopedAdmin):
     fields = ["name", "discount_percent", "sees_net_prices"]
     inlines = [GroupPriceInline]
 
-    discount = column("discount", lambda row: percent(row.discount_percent), by="discount_percent")
+    discount = column(_lazy("discount"), lambda row: percent(row.discount_percent), by="discount_percent")

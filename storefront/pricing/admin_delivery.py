@@ -7,6 +7,10 @@ from django.contrib import admin, messages
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import ngettext
 from unfold.decorators import display
 from unfold.widgets import (
     UnfoldAdminSelect2MultipleWidget,
@@ -14,7 +18,7 @@ from unfold.widgets import (
 )
 
 from storefront.kit.countries import country_name
-from storefront.kit.format import format_money
+from storefront.kit.format import format_count, format_money
 from storefront.pricing import queries, zones
 from storefront.pricing.admin_fields import PatternsField, country_choices, shortened
 from storefront.pricing.models import DeliveryZone, PickupPlace, ShippingRate, ShippingRateStep
@@ -31,21 +35,22 @@ RIGHTS = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
 
 class ZoneForm(ShopScopedForm):
     countries = forms.MultipleChoiceField(
+        label=_lazy("Countries"),
         required=False,
         choices=country_choices,
         widget=UnfoldAdminSelect2MultipleWidget,
         help_text=DeliveryZone._meta.get_field("countries").help_text,
     )
-    regions = WordsField(help_text=DeliveryZone._meta.get_field("regions").help_text, label="Only these regions")
+    regions = WordsField(help_text=DeliveryZone._meta.get_field("regions").help_text, label=_lazy("Only these regions"))
     postcodes = PatternsField(help_text=DeliveryZone._meta.get_field("postcodes").help_text)
-    constraint_errors = {"delivery_zone_name_once": ("name", "Another zone of this shop already has this name.")}
+    constraint_errors = {"delivery_zone_name_once": ("name", _lazy("Another zone of this shop already has this name."))}
 
     def clean(self) -> None:
         super().clean()
         given = self.cleaned_data
         for name in ("regions", "postcodes"):
             if given.get(name) and len(given.get("countries", ())) != 1:
-                self.add_error(name, "Choose one country for them. Make a zone for each country.")
+                self.add_error(name, _("Choose one country for them. Make a zone for each country."))
         if not self.errors:
             zone = DeliveryZone(pk=self.instance.pk, **{name: given[name] for name in ("countries", *PARTS)})
             if problem := zones.overlap(zone, queries.delivery_zones(self.shop)):
@@ -56,14 +61,14 @@ PARTS = ("regions", "postcodes")
 
 
 def where_of(zone: DeliveryZone) -> str:
-    named = shortened([country_name(code) for code in zone.countries]) or "All other countries"
+    named = shortened([country_name(code) for code in zone.countries]) or _("All other countries")
     parts = [*zone.regions, *zone.postcodes]
     return f"{named}: {shortened(parts)}" if parts else named
 
 
 @admin.register(DeliveryZone)
 class DeliveryZoneAdmin(ShopScopedAdmin):
-    empty_text = "A zone is where the same delivery costs the same: countries, regions or postal codes."
+    empty_text = _lazy("A zone is where the same delivery costs the same: countries, regions or postal codes.")
     form = ZoneForm
     rights = RIGHTS
     moves = Moves.NOTHING
@@ -73,17 +78,17 @@ class DeliveryZoneAdmin(ShopScopedAdmin):
     fields = ["name", "countries", "regions", "postcodes"]
     prefetched = ("rates",)
 
-    where = column("addresses", where_of)
+    where = column(_lazy("addresses"), where_of)
     methods = column(
-        "delivery methods",
-        lambda row: ", ".join(rate.name for rate in row.rates.all() if rate.is_active) or "None: no delivery",
+        _lazy("delivery methods"),
+        lambda row: ", ".join(rate.name for rate in row.rates.all() if rate.is_active) or _("None: no delivery"),
     )
 
 
 class StepForm(ShopScopedForm):
     constraint_errors = {
-        "shipping_rate_step_once": ("up_to", "The table already has this row."),
-        "shipping_rate_last_step_once": ("up_to", "Only one row can be for everything above."),
+        "shipping_rate_step_once": ("up_to", _lazy("The table already has this row.")),
+        "shipping_rate_last_step_once": ("up_to", _lazy("Only one row can be for everything above.")),
     }
 
 
@@ -94,39 +99,45 @@ class StepFormSet(PagedFormSet):
         kept = [row for row in rows if not row.get("DELETE")]
         has_table = self.instance.basis != ShippingRate.Basis.ORDER
         if has_table and not kept:
-            raise forms.ValidationError("Enter at least one price, or choose one price for every order.")
+            raise forms.ValidationError(_("Enter at least one price, or choose one price for every order."))
         if kept and not has_table:
-            raise forms.ValidationError("With one price for every order there is no table. Remove its rows.")
+            raise forms.ValidationError(_("With one price for every order there is no table. Remove its rows."))
 
 
 class StepInline(ShopScopedTabularInline):
     model = ShippingRateStep
     form = StepForm
     formset = StepFormSet
-    verbose_name_plural = "prices"
+    verbose_name_plural = _lazy("prices")
     fields = ["up_to", "price"]
     per_page = 1000
 
 
 class ShippingRateForm(ShopScopedForm):
     constraint_errors = {
-        "shipping_rate_weight_range": ("maximum_weight", "The maximum weight must not be below the minimum weight.")
+        "shipping_rate_weight_range": (
+            "maximum_weight",
+            _lazy("The maximum weight must not be below the minimum weight."),
+        )
     }
 
     class Meta:
         # A new shop has no zone yet.
-        help_texts = {"zone": "Where it delivers to. The button beside it adds a zone."}
+        help_texts = {"zone": _lazy("Where it delivers to. The button beside it adds a zone.")}
 
 
-EXPLANATION = (
-    f"A CSV file with the columns {', '.join(COLUMNS)}. Export the prices, change them in a spreadsheet, and import the"
-    " file here. It replaces the prices of the rates that it names. Other rates stay as they are."
+EXPLANATION = format_lazy(
+    _lazy(
+        "A CSV file with the columns {columns}. Export the prices, change them in a spreadsheet, and import the file"
+        " here. It replaces the prices of the rates that it names. Other rates stay as they are."
+    ),
+    columns=", ".join(COLUMNS),
 )
 
 
 @admin.register(ShippingRate)
 class ShippingRateAdmin(ShopScopedAdmin):
-    empty_text = (
+    empty_text = _lazy(
         "Say what delivery costs, by weight, price or number of items. Without rates, delivery is free everywhere."
     )
     form = ShippingRateForm
@@ -149,7 +160,7 @@ class ShippingRateAdmin(ShopScopedAdmin):
     # Unfold evaluates this in the browser; without scripts the field is shown.
     conditional_fields = {"price": "basis == 'order'"}
 
-    free_from_shown = money("free_from", "free from")
+    free_from_shown = money("free_from", _lazy("free from"))
 
     def get_changeform_initial_data(self, request: Any) -> dict[str, Any]:
         """Preselects the zone if there is only one."""
@@ -157,39 +168,49 @@ class ShippingRateAdmin(ShopScopedAdmin):
         given = super().get_changeform_initial_data(request)
         return {"zone": zones[0]} | given if len(zones) == 1 else given
 
-    @display(description="price")
+    @display(description=_lazy("price"))
     def price_shown(self, row: ShippingRate) -> str:
         prices = [step.price for step in row.steps.all()]
         if row.basis == ShippingRate.Basis.ORDER or not prices:
             return format_money(row.price, row.shop.currency)
         low, high = (format_money(price, row.shop.currency) for price in (min(prices), max(prices)))
-        return f"{low} to {high}, {row.get_basis_display()}"
+        return _("%(low)s to %(high)s, %(basis)s") % {
+            "low": low,
+            "high": high,
+            "basis": row.get_basis_display(),
+        }
 
     def changelist_view(self, request: Any, extra_context: Any = None) -> HttpResponse:
         if request.method == "GET" and (count := queries.products_without_weight(request.shop)):
             products = reverse("admin:catalogue_product_changelist") + "?weight=none"
-            text = "{} to send {} no weight, so rates by weight count 0 for {}. <a href='{}'>Show them</a>"
-            some = (f"{count:,} products", "have", "them") if count > 1 else ("1 product", "has", "it")
-            messages.warning(request, format_html(text, *some, products))
+            text = ngettext(
+                "{count} product to send has no weight, so rates by weight count 0 for it. "
+                "<a href='{url}'>Show them</a>",
+                "{count} products to send have no weight, so rates by weight count 0 for them. "
+                "<a href='{url}'>Show them</a>",
+                count,
+            )
+            messages.warning(request, format_html(text, count=format_count(count), url=products))
         return super().changelist_view(request, extra_context)
 
-    @list_deed("Export prices", Right.VIEW_PRICES, Moves.NOTHING, icon="download", url_path="prices.csv")
+    @list_deed(_lazy("Export prices"), Right.VIEW_PRICES, Moves.NOTHING, icon="download", url_path="prices.csv")
     def export_prices(self, request: Any) -> Any:
         return csv_download("delivery-prices.csv", export_rates(request.shop))
 
-    @list_deed("Import prices", Right.CHANGE_PRICES, Moves.NOTHING, icon="upload", url_path="import")
+    @list_deed(_lazy("Import prices"), Right.CHANGE_PRICES, Moves.NOTHING, icon="upload", url_path="import")
     def import_prices(self, request: Any) -> Any:
         def load(content: bytes) -> str:
             count = import_rates(shop=request.shop, content=content, now=request.now)
-            return f"Prices of {count:,} rate{'s' * (count != 1)} imported."
+            text = ngettext("Prices of %(count)s rate imported.", "Prices of %(count)s rates imported.", count)
+            return text % {"count": format_count(count)}
 
         back = reverse("admin:pricing_shippingrate_changelist")
-        return import_page(self, request, load, title="Import delivery prices", explanation=EXPLANATION, back=back)
+        return import_page(self, request, load, title=_("Import delivery prices"), explanation=EXPLANATION, back=back)
 
 
 class PickupPlaceForm(ShopScopedForm):
-    country = forms.ChoiceField(choices=country_choices, widget=UnfoldAdminSelect2Widget)
-    constraint_errors = {"pickup_place_name_once": ("name", "Another place of this shop already has this name.")}
+    country = forms.ChoiceField(label=_lazy("Country"), choices=country_choices, widget=UnfoldAdminSelect2Widget)
+    constraint_errors = {"pickup_place_name_once": ("name", _lazy("Another place of this shop already has this name."))}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -199,7 +220,7 @@ class PickupPlaceForm(ShopScopedForm):
 
 @admin.register(PickupPlace)
 class PickupPlaceAdmin(ShopScopedAdmin):
-    empty_text = "Shoppers can collect their orders at the places that you list here."
+    empty_text = _lazy("Shoppers can collect their orders at the places that you list here.")
     form = PickupPlaceForm
     rights = RIGHTS
     moves = Moves.NOTHING
@@ -212,4 +233,4 @@ class PickupPlaceAdmin(ShopScopedAdmin):
         "Address: line1 line2 postal_code city region country",
     )
 
-    price_shown = money("price")
+    price_shown = money("price", _lazy("price"))

@@ -4,9 +4,13 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import ngettext
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWidget
 
+from storefront.kit.format import format_count
 from storefront.kit.money import ZERO, problem_of
 from storefront.kit.refusals import Refusal
 from storefront.pricing import codes
@@ -27,13 +31,13 @@ def clean_code(text: str) -> str:
     """The code as it is stored. Raises ValidationError for a text that cannot be one."""
     code = codes.normal_code(text)
     if not codes.is_well_formed(code):
-        raise forms.ValidationError("Use letters, digits, hyphens and underscores; begin with a letter or digit.")
+        raise forms.ValidationError(_("Use letters, digits, hyphens and underscores; begin with a letter or digit."))
     return code
 
 
 class WithoutCode(Refusal):
     code = "discount_without_code"
-    message = "This discount would have no code: somebody else has just used it. Enter another one."
+    message = _lazy("This discount would have no code: somebody else has just used it. Enter another one.")
 
 
 class DiscountForm(ShopScopedForm):
@@ -42,18 +46,24 @@ class DiscountForm(ShopScopedForm):
     code = forms.CharField(required=False, max_length=codes.MAX_LENGTH, widget=UnfoldAdminTextInputWidget)
 
     constraint_errors = {
-        "discount_value_range": ("value", "Enter a percentage from 0 to 100."),
-        "discount_buy_get_pieces": ("buy_qty", "Enter how many pieces to buy, and how many of them cost less."),
-        "discount_uses_within_limit": ("use_limit", "More orders than that have used it. Make it inactive to end it."),
+        "discount_value_range": ("value", _lazy("Enter a percentage from 0 to 100.")),
+        "discount_buy_get_pieces": ("buy_qty", _lazy("Enter how many pieces to buy, and how many of them cost less.")),
+        "discount_uses_within_limit": (
+            "use_limit",
+            _lazy("More orders than that have used it. Make it inactive to end it."),
+        ),
     }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         has_codes = self.instance.pk is not None and self.instance.codes.exists()
         field = self.fields["code"]
-        field.label = "Another code" if has_codes else "Code"
-        more = "Its codes are listed under Discount codes." if has_codes else "More of them can be added afterwards."
-        field.help_text = f"What shoppers enter, such as SPRING10, in any case. {more}"
+        field.label = _("Another code") if has_codes else _("Code")
+        field.help_text = (
+            _("What shoppers enter, such as SPRING10, in any case. Its codes are listed under Discount codes.")
+            if has_codes
+            else _("What shoppers enter, such as SPRING10, in any case. More of them can be added afterwards.")
+        )
 
     def clean(self) -> None:
         super().clean()
@@ -64,13 +74,13 @@ class DiscountForm(ShopScopedForm):
             self.errors.pop("code", None)
         starts, ends = self.cleaned_data.get("starts_at"), self.cleaned_data.get("ends_at")
         if starts and ends and ends <= starts:
-            self.add_error("ends_at", "The end must be after the start.")
+            self.add_error("ends_at", _("The end must be after the start."))
         kind = KINDS.get(self.cleaned_data.get("kind") or "")
         if not self.cleaned_data.get("value") and (kind is None or "value" in kind.fields):
-            self.add_error("value", "Enter how much it takes off.")
+            self.add_error("value", _("Enter how much it takes off."))
         problem = problem_of(self.cleaned_data.get("value") or ZERO, self.shop.currency)
         if kind is not None and kind.is_money and problem:
-            self.add_error("value", f"The amount {problem}.")
+            self.add_error("value", _("The amount %(problem)s.") % {"problem": problem})
 
     # True if the discount may stay without a code, since it had none.
     was_without = False
@@ -86,9 +96,9 @@ class DiscountForm(ShopScopedForm):
                 self.add_error("code", error)
             else:
                 if DiscountCode.objects.filter(shop=self.shop, code=code).exists():
-                    self.add_error("code", "This shop has this code already.")
+                    self.add_error("code", _("This shop has this code already."))
         elif "code" not in self.errors and not self._keeps_a_code() and not self.was_without:
-            self.add_error("code", "Enter a code, since this discount is only for those who have one.")
+            self.add_error("code", _("Enter a code, since this discount is only for those who have one."))
 
     def _keeps_a_code(self) -> bool:
         """Returns True if a code is left once the rows of this page are saved."""
@@ -107,13 +117,20 @@ class DiscountForm(ShopScopedForm):
         return is_old and not begins and not self.instance.codes.exists()
 
 
+ALREADY = {
+    "product": _lazy("This discount already has this product."),
+    "category": _lazy("This discount already has this category."),
+    "brand": _lazy("This discount already has this brand."),
+}
+
+
 class TargetForm(ShopScopedForm):
     constraint_errors = {
-        "discount_target_is_one": ("product", "Choose either a product, a category or a brand. Use a row for each."),
-        **{
-            f"discount_target_{name}_once": (name, f"This discount already has this {name}.")
-            for name in ("product", "category", "brand")
-        },
+        "discount_target_is_one": (
+            "product",
+            _lazy("Choose either a product, a category or a brand. Use a row for each."),
+        ),
+        **{f"discount_target_{name}_once": (name, text) for name, text in ALREADY.items()},
     }
 
 
@@ -137,8 +154,8 @@ class DiscountGroupInline(ShopScopedTabularInline):
 
 class CodeForm(ShopScopedForm):
     constraint_errors = {
-        "discount_code_once": ("code", "This shop has this code already."),
-        "discount_code_uses_within_limit": ("use_limit", "More orders than that have used it."),
+        "discount_code_once": ("code", _lazy("This shop has this code already.")),
+        "discount_code_uses_within_limit": ("use_limit", _lazy("More orders than that have used it.")),
     }
 
     def clean_code(self) -> str:
@@ -162,27 +179,27 @@ class DiscountCodeInline(ShopScopedTabularInline):
 
 class GenerateForm(BaseDialogForm):
     count = forms.IntegerField(
-        label="How many", min_value=1, max_value=codes.MAX_AT_ONCE, widget=UnfoldAdminIntegerFieldWidget
+        label=_lazy("How many"), min_value=1, max_value=codes.MAX_AT_ONCE, widget=UnfoldAdminIntegerFieldWidget
     )
     prefix = forms.CharField(
-        label="Begin with",
+        label=_lazy("Begin with"),
         required=False,
         max_length=codes.MAX_PREFIX,
         widget=UnfoldAdminTextInputWidget,
-        help_text="Such as SPRING-. Ten random characters follow.",
+        help_text=_lazy("Such as SPRING-. Ten random characters follow."),
     )
     use_limit = forms.IntegerField(
-        label="Uses per code",
+        label=_lazy("Uses per code"),
         required=False,
         min_value=1,
         max_value=1_000_000,
         initial=1,
         widget=UnfoldAdminIntegerFieldWidget,
-        help_text="Leave empty for any number.",
+        help_text=_lazy("Leave empty for any number."),
     )
 
 
-EXPLANATION = (
+EXPLANATION = _lazy(
     "A CSV file with the column code and, if you like, limit: for how many orders each can be used; empty for any"
     " number. A file from “Download codes” works, too; its uses are ignored. New codes are added, codes that the"
     " discount already has get the file’s limit, and others stay as they are. If anything is wrong with a line, nothing"
@@ -192,14 +209,18 @@ EXPLANATION = (
 
 def used_of(row: Discount) -> str:
     if not row.is_counted:
-        return "not counted"
-    return f"{row.uses:,} of {row.use_limit:,}" if row.use_limit is not None else f"{row.uses:,}"
+        return _("not counted")
+    return (
+        _("%(used)s of %(most)s") % {"used": format_count(row.uses), "most": format_count(row.use_limit)}
+        if row.use_limit is not None
+        else format_count(row.uses)
+    )
 
 
 @admin.register(Discount)
 class DiscountAdmin(ShopScopedAdmin):
     icon = "percent"
-    empty_text = "Give a discount to everybody, or to those with a code."
+    empty_text = _lazy("Give a discount to everybody, or to those with a code.")
     form = DiscountForm
     rights = RIGHTS
     moves = Moves.MONEY
@@ -223,8 +244,8 @@ class DiscountAdmin(ShopScopedAdmin):
         for field in ("value", "buy_qty", "get_qty")
     }
 
-    starts = moment("starts_at")
-    ends = moment("ends_at")
+    starts = moment("starts_at", _lazy("starts"))
+    ends = moment("ends_at", _lazy("ends"))
 
     def get_fieldsets(self, request: Any, obj: Any = None) -> Any:
         """Hides the entry of a code from users who may only view."""
@@ -250,34 +271,40 @@ class DiscountAdmin(ShopScopedAdmin):
             made.after["code"] = code
         return made
 
-    reduction = column("reduction", lambda row: KINDS[row.kind].reduction(row), by="value")
-    how = column("applies", lambda row: "with a code" if row.needs_code else "automatically", by="needs_code")
+    reduction = column(_lazy("reduction"), lambda row: KINDS[row.kind].reduction(row), by="value")
+    how = column(
+        _lazy("applies"), lambda row: _("with a code") if row.needs_code else _("automatically"), by="needs_code"
+    )
 
-    used = column("uses", used_of, by="uses")
+    used = column(_lazy("uses"), used_of, by="uses")
 
-    @deed("Create codes", Right.CHANGE_PRICES, Moves.MONEY, icon="password")
+    @deed(_lazy("Create codes"), Right.CHANGE_PRICES, Moves.MONEY, icon="password")
     @asks(
-        "Create codes",
-        "Creates random codes that nobody can guess. Download them afterwards.",
-        "Create codes",
+        _lazy("Create codes"),
+        _lazy("Creates random codes that nobody can guess. Download them afterwards."),
+        _lazy("Create codes"),
         GenerateForm,
     )
     def generate(self, request: Any, discount: Any, form: Any) -> str:
         given = {name: form.cleaned_data[name] for name in ("count", "prefix", "use_limit")}
         made = codes.create_codes(shop=request.shop, discount=discount, now=request.now, **given)
-        return f"{len(made):,} code{'s' * (len(made) > 1)} created."
+        text = ngettext("%(count)s code created.", "%(count)s codes created.", len(made))
+        return text % {"count": format_count(len(made))}
 
-    @deed("Download codes", Right.VIEW_PRICES, Moves.MONEY, icon="download", url_path="codes.csv")
+    @deed(_lazy("Download codes"), Right.VIEW_PRICES, Moves.MONEY, icon="download", url_path="codes.csv")
     def download_codes(self, request: Any, discount: Any) -> Any:
         return csv_download(f"codes-{discount.pk}.csv", codes.export_codes(request.shop, discount))
 
-    @deed("Import codes", Right.CHANGE_PRICES, Moves.MONEY, icon="upload", url_path="import-codes")
+    @deed(_lazy("Import codes"), Right.CHANGE_PRICES, Moves.MONEY, icon="upload", url_path="import-codes")
     def import_codes(self, request: Any, discount: Any) -> Any:
         def load(content: bytes) -> str:
             found = codes.import_codes(shop=request.shop, discount=discount, content=content, now=request.now)
-            text = f"{found.added:,} added, {found.changed:,} with another limit, {found.same:,} unchanged."
-            return f"Codes imported: {text}"
+            return _("Codes imported: %(added)s added, %(changed)s with another limit, %(same)s unchanged.") % {
+                "added": format_count(found.added),
+                "changed": format_count(found.changed),
+                "same": format_count(found.same),
+            }
 
         back = reverse("admin:pricing_discount_change", args=[discount.pk])
-        title = f"Import codes of {discount}"
+        title = _("Import codes of %(discount)s") % {"discount": discount}
         return import_page(self, request, load, title=title, explanation=EXPLANATION, back=back)

@@ -5,9 +5,12 @@ from decimal import Decimal
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from storefront.kit.countries import countries
+from storefront.kit.format import format_count
 from storefront.pricing.postcodes import normal_pattern
 from storefront.staff.admin_forms import WordsField
 
@@ -25,7 +28,8 @@ def country_choices() -> list[tuple[str, str]]:
 
 def shortened(parts: Sequence[str]) -> str:
     """The first five of the parts, and how many more there are."""
-    return ", ".join(parts[:5]) + (f" and {len(parts) - 5} more" if len(parts) > 5 else "")
+    first = ", ".join(parts[:5])
+    return _("%(first)s and %(count)s more") % {"first": first, "count": len(parts) - 5} if len(parts) > 5 else first
 
 
 class PatternsField(WordsField):
@@ -34,13 +38,15 @@ class PatternsField(WordsField):
     widget = UnfoldAdminTextareaWidget({"rows": 3})
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(label="Only these postal codes", **kwargs)
+        super().__init__(label=_lazy("Only these postal codes"), **kwargs)
 
     def clean(self, value: Any) -> list[str]:
         """The normalised patterns."""
         given = [part for word in super().clean(value) for part in word.splitlines() if part.strip()]
         if len(given) > MAX_PATTERNS:
-            raise forms.ValidationError(f"Enter at most {MAX_PATTERNS:,} postal codes.")
+            raise forms.ValidationError(
+                _("Enter at most %(most)s postal codes.") % {"most": format_count(MAX_PATTERNS)}
+            )
         patterns, wrong = [], []
         for text in given:
             try:

@@ -5,6 +5,8 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.widgets import UnfoldAdminSelect2Widget
 
 from storefront.kit.countries import country_name
@@ -19,23 +21,23 @@ from storefront.staff.admin_forms import ShopScopedForm
 from storefront.staff.admin_parts import Moves, column, layout, list_deed, view_and_edit
 from storefront.staff.admin_scope import ShopRelatedFilter
 
-STANDARD = "Standard"
+STANDARD = _lazy("Standard")
 
 
 class TaxRateForm(ShopScopedForm):
     country = forms.ChoiceField(choices=country_choices, widget=UnfoldAdminSelect2Widget)
     postcodes = PatternsField(help_text=TaxRate._meta.get_field("postcodes").help_text)
     constraint_errors = {
-        "tax_rate_class_once": ("country", "This class already has a rate there. Change that one."),
-        "tax_rate_once": ("country", "The standard class already has a rate there. Change that one."),
-        "tax_rate_step_range": ("step", "Enter a number from 1 to 9."),
+        "tax_rate_class_once": ("country", _lazy("This class already has a rate there. Change that one.")),
+        "tax_rate_once": ("country", _lazy("The standard class already has a rate there. Change that one.")),
+        "tax_rate_step_range": ("step", _lazy("Enter a number from 1 to 9.")),
     }
 
     def clean(self) -> None:
         super().clean()
         given = self.cleaned_data
         if given.get("is_compound") and given.get("step") == 1:
-            self.add_error("is_compound", "There is no earlier step to be on top of. Give this rate step 2 or more.")
+            self.add_error("is_compound", _("There is no earlier step to be on top of. Give this rate step 2 or more."))
         if given.get("postcodes") and not self.errors:
             self._check_overlap(given)
 
@@ -47,7 +49,7 @@ class TaxRateForm(ShopScopedForm):
         for other in rows.exclude(pk=self.instance.pk):
             shared = [each for each in given["postcodes"] if each in other.postcodes]
             if shared and region_key(other.country, other.region) == region_key(other.country, given["region"]):
-                self.add_error("postcodes", f"{other} has {shared[0]} already.")
+                self.add_error("postcodes", _("%(name)s has %(part)s already.") % {"name": other, "part": shared[0]})
 
 
 def where_of(rate: TaxRate) -> str:
@@ -57,7 +59,7 @@ def where_of(rate: TaxRate) -> str:
 
 @admin.register(TaxRate)
 class TaxRateAdmin(ShopScopedAdmin):
-    empty_text = "Without rates, no tax is charged. “Load EU rates” adds those of the EU."
+    empty_text = _lazy("Without rates, no tax is charged. “Load EU rates” adds those of the EU.")
     form = TaxRateForm
     rights = view_and_edit(Right.VIEW_PRICES, Right.CHANGE_PRICES)
     moves = Moves.NOTHING
@@ -73,11 +75,11 @@ class TaxRateAdmin(ShopScopedAdmin):
         "Several taxes at one place: step is_compound",
     )
 
-    where = column("where", where_of, by="country")
-    of_class = column("tax class", lambda row: str(row.tax_class or STANDARD), by="tax_class__name")
-    rate = column("rate", lambda row: percent(row.percent), by="percent")
+    where = column(_lazy("where"), where_of, by="country")
+    of_class = column(_lazy("tax class"), lambda row: str(row.tax_class or STANDARD), by="tax_class__name")
+    rate = column(_lazy("rate"), lambda row: percent(row.percent), by="percent")
 
-    @list_deed("Load EU rates", Right.CHANGE_PRICES, Moves.NOTHING, icon="download", url_path="eu-rates")
+    @list_deed(_lazy("Load EU rates"), Right.CHANGE_PRICES, Moves.NOTHING, icon="download", url_path="eu-rates")
     def load_eu_rates(self, request: Any) -> Any:
         if request.method == "POST":
             replaces = request.POST.get("replaces") == "on"
@@ -86,7 +88,7 @@ class TaxRateAdmin(ShopScopedAdmin):
         return self.page(
             request,
             "pricing/admin/load_eu_rates.html",
-            title="Load the EU's VAT rates",
+            title=_("Load the EU's VAT rates"),
             plan=plan_eu_rates(request.shop),
             as_of=f"{AS_OF.day} {AS_OF:%b %Y}",
             back=reverse("admin:pricing_taxrate_changelist"),
@@ -105,14 +107,17 @@ class TaxSettingsForm(ShopScopedForm):
         super().clean()
         if self.cleaned_data.get("asks_vat_id") and self.instance.country not in MEMBER_STATES:
             where = country_name(self.instance.country)
-            self.add_error("asks_vat_id", f"Only shops in the EU need VAT IDs. This shop sells from {where}.")
+            self.add_error(
+                "asks_vat_id",
+                _("Only shops in the EU need VAT IDs. This shop sells from %(where)s.") % {"where": where},
+            )
 
 
 @admin.register(TaxSettings)
 class TaxSettingsAdmin(OneRowAdmin):
     """The tax settings of the session's shop."""
 
-    menu_title = "Taxes"
+    menu_title = _lazy("Taxes")
     form = TaxSettingsForm
     rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}
     moves = Moves.NOTHING

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from storefront import audit
 from storefront.kit.codes import typed_code
@@ -57,13 +58,15 @@ def create_codes(
     """
     prefix = normal_code(prefix)
     if prefix and (len(prefix) > MAX_PREFIX or not is_well_formed(prefix)):
-        message = f"Use at most {MAX_PREFIX} letters, digits, hyphens and underscores; begin with a letter or digit."
+        message = _("Use at most %(most)s letters, digits, hyphens and underscores; begin with a letter or digit.") % {
+            "most": MAX_PREFIX
+        }
         raise InvalidFields(errors={"prefix": [message]})
     if not 1 <= count <= MAX_AT_ONCE:
-        raise InvalidFields(errors={"count": [f"Enter a number from 1 to {MAX_AT_ONCE}."]})
+        raise InvalidFields(errors={"count": [_("Enter a number from 1 to %(most)s.") % {"most": MAX_AT_ONCE}]})
     made: set[str] = set()
     while len(made) < count:
-        wanted = {prefix + _random_text() for _ in range(count - len(made))} - made
+        wanted = {prefix + _random_text() for _unused in range(count - len(made))} - made
         wanted -= set(DiscountCode.objects.filter(shop=shop, code__in=wanted).values_list("code", flat=True))
         made |= wanted
     given = {"shop": shop, "discount": discount, "use_limit": use_limit, "created_at": now}
@@ -106,7 +109,7 @@ def import_codes(*, shop: Shop, discount: Discount, content: bytes, now: datetim
             new = [DiscountCode(code=code, use_limit=limit, **given) for code, limit in limits.items()]
             DiscountCode.objects.bulk_create(new, batch_size=500)
     except IntegrityError:
-        raise UnusableTable(["Another discount has just got one of these codes. Please try again."]) from None
+        raise UnusableTable([_("Another discount has just got one of these codes. Please try again.")]) from None
     found = ImportedCodes(added=len(limits), changed=len(changed), same=len(existing) - len(changed))
     if limits or changed:
         after = {"added": found.added, "limits_changed": found.changed}
@@ -116,8 +119,8 @@ def import_codes(*, shop: Shop, discount: Discount, content: bytes, now: datetim
 
 def _read(shop: Shop, discount: Discount, content: bytes) -> dict[str, int | None]:
     """Read the limit of each code in the file."""
-    lines, _ = read_table(content, COLUMNS, optional=("uses", "limit"))
-    wanted = {code for _, cells in lines if is_well_formed(code := normal_code(cells[0]))}
+    lines, _unused = read_table(content, COLUMNS, optional=("uses", "limit"))
+    wanted = {code for _unused, cells in lines if is_well_formed(code := normal_code(cells[0]))}
     rows = DiscountCode.objects.filter(shop=shop, code__in=list(wanted)).select_related("discount")
     existing = {row.code: row for row in rows}
     found: dict[str, int | None] = {}
@@ -125,25 +128,33 @@ def _read(shop: Shop, discount: Discount, content: bytes) -> dict[str, int | Non
 
     def read(number: int, cells: list[str]) -> None:
         if len(cells) != len(COLUMNS):
-            raise WrongLine("has another number of cells than the header.")
+            raise WrongLine(_("has another number of cells than the header."))
         code, row = normal_code(cells[0]), existing.get(normal_code(cells[0]))
         if not is_well_formed(code):
             raise WrongLine(
-                f"“{cells[0][:60]}” cannot be a code. Use at most {MAX_LENGTH} letters, digits, hyphens and"
-                " underscores; begin with a letter or digit."
+                _(
+                    "“%(value)s” cannot be a code. Use at most %(most)s letters, digits, hyphens and underscores; "
+                    "begin with a letter or digit."
+                )
+                % {"value": cells[0][:60], "most": MAX_LENGTH}
             )
         if code in found:
-            raise WrongLine(f"line {first[code]} has the code {code} already.")
+            raise WrongLine(_("line %(value)s has the code %(code)s already.") % {"value": first[code], "code": code})
         if row is not None and row.discount_id != discount.pk:
-            raise WrongLine(f"the code {code} belongs to the discount {row.discount}.")
+            raise WrongLine(
+                _("the code %(code)s belongs to the discount %(discount)s.") % {"code": code, "discount": row.discount}
+            )
         limit = _limit(cells[2])
         if row is not None and limit is not None and limit < row.uses:
-            raise WrongLine(f"{code} was used {row.uses:,} times, so its limit cannot be {limit:,}.")
+            raise WrongLine(
+                _("%(code)s was used %(uses)s times, so its limit cannot be %(limit)s.")
+                % {"code": code, "uses": f"{row.uses:,}", "limit": f"{limit:,}"}
+            )
         found[code], first[code] = limit, number
 
     read_each(lines, read)
     if not found:
-        raise UnusableTable(["The file has no codes."])
+        raise UnusableTable([_("The file has no codes.")])
     return found
 
 
@@ -151,9 +162,12 @@ def _limit(text: str) -> int | None:
     if not text:
         return None
     if not re.fullmatch("[0-9]{1,7}", text) or not 1 <= int(text) <= MAX_LIMIT:
-        raise WrongLine(f"“limit” must be a whole number from 1 to {MAX_LIMIT:,}, or empty, not {text[:60]}.")
+        raise WrongLine(
+            _("“limit” must be a whole number from 1 to %(most)s, or empty, not %(value)s.")
+            % {"most": f"{MAX_LIMIT:,}", "value": text[:60]}
+        )
     return int(text)
 
 
 def _random_text() -> str:
-    return "".join(secrets.choice(_ALPHABET) for _ in range(_RANDOM_LENGTH))
+    return "".join(secrets.choice(_ALPHABET) for _unused in range(_RANDOM_LENGTH))

@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
 from storefront.kit.format import format_money
 from storefront.kit.money import ZERO, quantize
 from storefront.pricing.sharing import HUNDRED
@@ -13,7 +16,7 @@ class Percentage:
     """A part of the lines that fit, and what the other kinds differ from. `fields` are the columns that only some kinds
     have; merchants fill them in."""
 
-    name, label = "percent", "percentage"
+    name, label = "percent", _lazy("percentage")
     fields: tuple[str, ...] = ("value",)
     # Whether `value` is an amount of money, not a percentage.
     is_money = False
@@ -33,7 +36,7 @@ class Percentage:
 
 
 class FixedAmount(Percentage):
-    name, label = "amount", "fixed amount"
+    name, label = "amount", _lazy("fixed amount")
     is_money = True
 
     def face_value(self, discount: Any, amounts: Sequence[Decimal], currency: str) -> Decimal:
@@ -44,7 +47,7 @@ class FixedAmount(Percentage):
 
 
 class FreeDelivery(Percentage):
-    name, label = "free_delivery", "free delivery"
+    name, label = "free_delivery", _lazy("free delivery")
     fields = ()
     is_free_delivery = True
 
@@ -52,11 +55,11 @@ class FreeDelivery(Percentage):
         return ZERO
 
     def reduction(self, discount: Any) -> str:
-        return "free delivery"
+        return _("free delivery")
 
 
 class BuyGet(Percentage):
-    name, label = "buy_get", "buy some, get some for less"
+    name, label = "buy_get", _lazy("buy some, get some for less")
     fields = ("value", "buy_qty", "get_qty")
 
     def shared_over(self, discount: Any, lines: Sequence[Any], fits: Sequence[bool]) -> list[Decimal]:
@@ -72,8 +75,10 @@ class BuyGet(Percentage):
         return amounts
 
     def reduction(self, discount: Any) -> str:
-        less = "free" if discount.value == HUNDRED else f"{super().reduction(discount)} off"
-        return f"buy {discount.buy_qty}, get {discount.get_qty} {less}"
+        pieces = {"buy": discount.buy_qty, "get": discount.get_qty}
+        if discount.value == HUNDRED:
+            return _("buy %(buy)s, get %(get)s free") % pieces
+        return _("buy %(buy)s, get %(get)s %(percent)s off") % {**pieces, "percent": super().reduction(discount)}
 
 
 KINDS = {kind.name: kind for kind in (Percentage(), FixedAmount(), FreeDelivery(), BuyGet())}

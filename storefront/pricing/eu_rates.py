@@ -10,6 +10,7 @@ from datetime import date, datetime
 from decimal import Decimal
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from storefront import audit
 from storefront.catalogue.models import TaxClass
@@ -77,9 +78,12 @@ class Plan:
     @property
     def summary(self) -> str:
         kept = len(self.different) - self.replaced
-        return (
-            f"{len(self.new)} added, {self.replaced} replaced, {kept} of your own kept, {self.same} were there already."
-        )
+        return _("%(added)s added, %(replaced)s replaced, %(kept)s of your own kept, %(same)s were there already.") % {
+            "added": len(self.new),
+            "replaced": self.replaced,
+            "kept": kept,
+            "same": self.same,
+        }
 
 
 def eu_rates() -> Iterator[EuRate]:

@@ -4,6 +4,7 @@ from decimal import Decimal
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext as _
 
 from storefront.catalogue.models import Brand, Category, Product, TaxClass, Variant
 from storefront.customers.models import Customer, CustomerGroup
@@ -37,7 +38,11 @@ class GroupPrice(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.product} for {self.group}: {self.price}"
+        return _("%(product)s for %(group)s: %(price)s") % {
+            "product": self.product,
+            "group": self.group,
+            "price": self.price,
+        }
 
 
 class Discount(models.Model):

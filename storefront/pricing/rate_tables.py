@@ -13,6 +13,7 @@ from decimal import Decimal, InvalidOperation
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext as _
 
 from storefront import audit
 from storefront.kit import money
@@ -103,7 +104,7 @@ def _read(content: bytes, rates: list[ShippingRate], currency: str) -> dict[int,
     lines, has_comma = read_table(content, COLUMNS)
     read_each(lines, lambda number, cells: _read_line(number, cells, by_name, found, currency, has_comma=has_comma))
     if not found:
-        raise UnusableTable(["The file has no prices."])
+        raise UnusableTable([_("The file has no prices.")])
     return found
 
 
@@ -117,20 +118,29 @@ def _read_line(
     has_comma: bool,
 ) -> None:
     if len(cells) != len(COLUMNS):
-        raise WrongLine(f"has {len(cells)} cells instead of {len(COLUMNS)}.")
+        raise WrongLine(
+            _("has %(count)s cells instead of %(expected)s.") % {"count": len(cells), "expected": len(COLUMNS)}
+        )
     zone, method, basis, up_to_text, price_text = cells
     named = by_name.get((zone.casefold(), method.casefold()), [])
     if len(named) != 1:
-        many = f"has {len(named)} rates named {method}. Give them different names first."
-        raise WrongLine(f"the zone {zone} {many if named else f'has no rate named {method}.'}")
+        text = (
+            _("the zone %(zone)s has %(count)s rates named %(rate)s. Give them different names first.")
+            if named
+            else _("the zone %(zone)s has no rate named %(rate)s.")
+        )
+        raise WrongLine(text % {"zone": zone, "count": len(named), "rate": method})
     if basis not in Basis.values:
-        raise WrongLine(f"“by” must be one of {', '.join(Basis.values)}.")
+        raise WrongLine(_("“by” must be one of %(values)s.") % {"values": ", ".join(Basis.values)})
     prices = found.setdefault(named[0].pk, Prices(basis, number))
     if basis != prices.basis:
-        raise WrongLine(f"the rate is by {prices.basis} in line {prices.first_line}. Use one of them.")
+        raise WrongLine(
+            _("the rate is by %(basis)s in line %(line)s. Use one of them.")
+            % {"basis": prices.basis, "line": prices.first_line}
+        )
     up_to = _up_to(up_to_text, basis, has_comma=has_comma)
     if up_to in prices.steps:
-        raise WrongLine(f"line {prices.lines[up_to]} has a price up to the same.")
+        raise WrongLine(_("line %(line)s has a price up to the same.") % {"line": prices.lines[up_to]})
     prices.steps[up_to], prices.lines[up_to] = _price(price_text, currency, has_comma=has_comma), number
 
 
@@ -138,12 +148,16 @@ def _up_to(text: str, basis: str, *, has_comma: bool) -> Decimal | None:
     if not text:
         return None
     if basis == Basis.ORDER:
-        raise WrongLine("“up to” must be empty for one price for every order.")
+        raise WrongLine(_("“up to” must be empty for one price for every order."))
     digits = FRACTION_DIGITS[basis]
     number = text.replace(",", ".") if has_comma else text
     if not re.fullmatch(r"[0-9]{1,9}" + (rf"(\.[0-9]{{1,{digits}}})?" if digits else ""), number):
-        kind = f"a number with at most {digits} decimals" if digits else "a whole number"
-        raise WrongLine(f"“up to” must be {kind}, not {text}.")
+        wrong = (
+            _("“up to” must be a number with at most %(digits)s decimals, not %(text)s.")
+            if digits
+            else _("“up to” must be a whole number, not %(text)s.")
+        )
+        raise WrongLine(wrong % {"digits": digits, "text": text})
     return Decimal(number)
 
 
@@ -151,7 +165,9 @@ def _price(text: str, currency: str, *, has_comma: bool) -> Decimal:
     try:
         price = money.parse(text.replace(",", ".") if has_comma else text)
     except (ValueError, InvalidOperation):
-        raise WrongLine(f"the price must be an amount such as 4.90, not {text or 'empty'}.") from None
+        raise WrongLine(
+            _("the price must be an amount such as 4.90, not %(text)s.") % {"text": text or _("empty")}
+        ) from None
     if problem := money.problem_of(price, currency):
-        raise WrongLine(f"the price {problem}, not {text}.")
+        raise WrongLine(_("the price %(problem)s, not %(text)s.") % {"problem": problem, "text": text})
     return price

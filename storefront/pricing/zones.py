@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
+from django.utils.translation import gettext as _
+
 from storefront.kit.countries import countries, country_name
 from storefront.kit.postal import region_key
 from storefront.pricing.models import DeliveryZone
@@ -58,7 +60,7 @@ def _rank(zone: DeliveryZone, address: Mapping[str, str]) -> tuple[int, ...] | N
 
 def _overlap(zone: DeliveryZone, other: DeliveryZone) -> tuple[str, str] | None:
     if not zone.countries and not other.countries:
-        return "countries", f"{other.name} is already for all other countries. Choose some."
+        return "countries", _("%(zone)s is already for all other countries. Choose some.") % {"zone": other.name}
     shared = [code for code in zone.countries if code in other.countries]
     if not shared or bool(zone.postcodes) != bool(other.postcodes) or bool(zone.regions) != bool(other.regions):
         return None
@@ -69,7 +71,11 @@ def _overlap(zone: DeliveryZone, other: DeliveryZone) -> tuple[str, str] | None:
         return None
     if zone.postcodes:
         codes = [each for each in zone.postcodes if each in other.postcodes]
-        return ("postcodes", f"{other.name} has {codes[0]} already.") if codes else None
+        return ("postcodes", _has(other, codes[0])) if codes else None
     if regions:
-        return "regions", f"{other.name} has {regions[0]} already."
-    return "countries", f"{other.name} has {country_name(shared[0])} already."
+        return "regions", _has(other, regions[0])
+    return "countries", _has(other, country_name(shared[0]))
+
+
+def _has(other: DeliveryZone, part: str) -> str:
+    return _("%(name)s has %(part)s already.") % {"name": other.name, "part": part}

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.customers.queries import normal_email
@@ -22,12 +23,12 @@ State = DataRequest.State
 
 class RequestAtWork(Refusal):
     code = "data_request_at_work"
-    message = "The export or the erasure of this person is not finished yet. Please wait until it is."
+    message = _lazy("The export or the erasure of this person is not finished yet. Please wait until it is.")
 
 
 class PersonErased(Refusal):
     code = "person_erased"
-    message = "This person was erased."
+    message = _lazy("This person was erased.")
 
 
 @transaction.atomic

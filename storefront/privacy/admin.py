@@ -8,6 +8,8 @@ from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.decorators import display
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminEmailInputWidget
@@ -30,7 +32,7 @@ from storefront.staff.admin_parts import DANGER, PRIMARY, Moves, asks, badge, co
 
 State, RIGHT = DataRequest.State, Right.MANAGE_PERSONAL_DATA
 STATE_COLOURS = {"open": "", "exporting": "info", "erasing": "info", "erased": "success"}
-MISSING = "The file of this export is no longer in the shop's file storage. Please make it again."
+MISSING = _lazy("The file of this export is no longer in the shop's file storage. Please make it again.")
 
 
 class RequestForm(ShopScopedForm):
@@ -53,7 +55,7 @@ class RequestForm(ShopScopedForm):
 class EraseForm(BaseDialogForm):
     """Asks for the address as a confirmation."""
 
-    email = forms.EmailField(label="Type the email address to confirm", widget=UnfoldAdminEmailInputWidget)
+    email = forms.EmailField(label=_lazy("Type the email address to confirm"), widget=UnfoldAdminEmailInputWidget)
 
     def __init__(self, request: Any, object_id: int | str | None = None, *args: Any, **kwargs: Any) -> None:
         super().__init__(request, object_id, *args, **kwargs)
@@ -62,7 +64,7 @@ class EraseForm(BaseDialogForm):
     def clean_email(self) -> str:
         email = normal_email(self.cleaned_data["email"])
         if self.row is None or email != self.row.email:
-            raise forms.ValidationError("This is not the address of this request.")
+            raise forms.ValidationError(_("This is not the address of this request."))
         return email
 
 
@@ -77,14 +79,19 @@ def has_file(row: DataRequest) -> bool:
 def _file(row: DataRequest) -> str:
     if row.exported_at is None:
         return "–"
-    return f"{format_bytes(row.size)}, kept until {format_time(row.exported_at + KEPT_FILE, row.shop.timezone)}"
+    return _("%(size)s, kept until %(exported_at)s") % {
+        "size": format_bytes(row.size),
+        "exported_at": format_time(row.exported_at + KEPT_FILE, row.shop.timezone),
+    }
 
 
 @admin.register(DataRequest)
 class DataRequestAdmin(ShopScopedAdmin):
     """Shows which data the shop has about one person, and offers to export or erase them."""
 
-    empty_text = "Look up an email address to export or erase what your shop has about a person, guests included."
+    empty_text = _lazy(
+        "Look up an email address to export or erase what your shop has about a person, guests included."
+    )
     form = RequestForm
     rights = {"view": RIGHT, "add": RIGHT}
     moves = Moves.PERSONAL_DATA
@@ -97,17 +104,19 @@ class DataRequestAdmin(ShopScopedAdmin):
     opens_added = True
     change_form_outer_before_template = "privacy/admin/progress.html"
 
-    asked = moment("created_at", "looked up")
-    exported = moment("exported_at", "exported")
-    erased_on = moment("erased_at", "erased")
-    who = column("person", lambda row: row.email or str(row), by="email")
-    state_shown = badge("state", STATE_COLOURS, "state")
-    by = column("by", lambda row: person(row.user))
+    asked = moment("created_at", _lazy("looked up"))
+    exported = moment("exported_at", _lazy("exported"))
+    erased_on = moment("erased_at", _lazy("erased"))
+    who = column(_lazy("person"), lambda row: row.email or str(row), by="email")
+    state_shown = badge("state", STATE_COLOURS, _lazy("state"))
+    by = column(_lazy("by"), lambda row: person(row.user))
 
-    file_shown = column("file", lambda row: _file(row) if has_file(row) else "–")
-    found = column("what your shop has, and what erasing does", lambda row: _table(find_person(row.shop, row.email)))
+    file_shown = column(_lazy("file"), lambda row: _file(row) if has_file(row) else "–")
+    found = column(
+        _lazy("what your shop has, and what erasing does"), lambda row: _table(find_person(row.shop, row.email))
+    )
 
-    @display(description="before erasing")
+    @display(description=_lazy("before erasing"))
     def open_things(self, row: DataRequest) -> SafeString:
         """The open matters that keep the person from being erased."""
         texts = [
@@ -115,16 +124,16 @@ class DataRequestAdmin(ShopScopedAdmin):
             for each in obstacles(find_person(row.shop, row.email))
         ]
         if not texts:
-            return format_html("{}", "Nothing is left to do: this person can be erased.")
+            return format_html("{}", _("Nothing is left to do: this person can be erased."))
         return format_html('<ul class="things">{}</ul>', format_html_join("", "<li>{}</li>", texts))
 
-    @display(description="what there was")
+    @display(description=_lazy("what there was"))
     def counts(self, row: DataRequest) -> SafeString:
         titles = {kind.name: kind.title for kind in KINDS} | {"orders_left": "Orders that could not be erased"}
         rows = [(titles.get(name, name), format_count(count)) for name, count in row.erased.items() if count]
         return format_html("<ul>{}</ul>", format_html_join("", "<li>{}: {}</li>", rows)) if rows else format_html("–")
 
-    reason_shown = column("note", lambda row: row.reason)
+    reason_shown = column(_lazy("note"), lambda row: row.reason)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         if obj is None:
@@ -150,19 +159,21 @@ class DataRequestAdmin(ShopScopedAdmin):
     def log_addition(self, request: Any, obj: Any, message: Any) -> None:
         """Records nothing, since `actions.open_request` records each new request."""
 
-    @deed("Make an export", RIGHT, Moves.PERSONAL_DATA, icon="folder_zip", when=is_open)
+    @deed(_lazy("Make an export"), RIGHT, Moves.PERSONAL_DATA, icon="folder_zip", when=is_open)
     @asks(
-        "Make a file of this person's data?",
-        "A ZIP file with everything in the table, and the PDFs of invoices. It is kept for a week. Make sure"
-        " that it reaches only the person themselves.",
-        "Make the file",
+        _lazy("Make a file of this person's data?"),
+        _lazy(
+            "A ZIP file with everything in the table, and the PDFs of invoices. It is kept for a week. Make sure"
+            " that it reaches only the person themselves."
+        ),
+        _lazy("Make the file"),
     )
     def make_export(self, request: Any, row: Any, form: Any) -> str:
         actions.start_export(shop=request.shop, request=row, now=request.now)
-        return "The file is being made. This page shows when it is ready."
+        return _("The file is being made. This page shows when it is ready.")
 
     @deed(
-        "Download the file",
+        _lazy("Download the file"),
         RIGHT,
         Moves.PERSONAL_DATA,
         url_path="data.zip",
@@ -184,29 +195,33 @@ class DataRequestAdmin(ShopScopedAdmin):
         headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
         return FileResponse(file, as_attachment=True, filename=name, content_type="application/zip", headers=headers)
 
-    @deed("Erase this person", RIGHT, Moves.PERSONAL_DATA, icon="delete_forever", variant=DANGER, when=is_open)
+    @deed(_lazy("Erase this person"), RIGHT, Moves.PERSONAL_DATA, icon="delete_forever", variant=DANGER, when=is_open)
     @asks(
-        "Erase this person for good?",
-        "The table on this page says what is deleted and what stays. It cannot be undone. Apps that have a copy are"
-        " told to erase it, too.",
-        "Erase",
+        _lazy("Erase this person for good?"),
+        _lazy(
+            "The table on this page says what is deleted and what stays. It cannot be undone. Apps that have a copy are"
+            " told to erase it, too."
+        ),
+        _lazy("Erase"),
         EraseForm,
     )
     def erase(self, request: Any, row: Any, form: Any) -> str:
         actions.start_erasure(shop=request.shop, request=row, now=request.now)
-        return "The person is being erased. This page shows when that is done."
+        return _("The person is being erased. This page shows when that is done.")
 
 
 @admin.register(Customer)
 class CustomerWithDataAdmin(CustomerAdmin):
     """Customers, with a link to their data."""
 
-    @deed("Export or erase", RIGHT, Moves.PERSONAL_DATA, icon="folder_shared")
+    @deed(_lazy("Export or erase"), RIGHT, Moves.PERSONAL_DATA, icon="folder_shared")
     @asks(
-        "Export or erase this customer's data?",
-        "The next page shows everything that your shop has under this address. Nothing changes until you choose it"
-        " there.",
-        "Look up",
+        _lazy("Export or erase this customer's data?"),
+        _lazy(
+            "The next page shows everything that your shop has under this address. Nothing changes until you choose it"
+            " there."
+        ),
+        _lazy("Look up"),
     )
     def personal_data(self, request: Any, customer: Any, form: Any) -> Any:
         row = actions.open_request(shop=request.shop, email=customer.email, user=request.user, now=request.now)
@@ -218,5 +233,5 @@ def _table(person: Person) -> SafeString:
     rows = [(kind.title, "" if count is None else format_count(count), kind.fate) for kind, count in counts.items()]
     lines = format_html_join("", '<tr><th scope="row">{}</th><td>{}</td><td>{}</td></tr>', rows)
     head = '<th scope="col">{}</th>'
-    heads = format_html_join("", head, [("Kind",), ("Count",), ("When erased",)])
+    heads = format_html_join("", head, [(_("Kind"),), (_("Count"),), (_("When erased"),)])
     return format_html('<table class="kinds"><thead><tr>{}</tr></thead><tbody>{}</tbody></table>', heads, lines)

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext_lazy as _lazy
 
+from storefront.kit.text import Text
 from storefront.privacy import records
 from storefront.privacy.person import Person
 
@@ -19,10 +21,10 @@ class Kind:
     if counting would take long."""
 
     name: str
-    title: str
+    title: Text
     rows: Callable[[Person], QuerySet] | None
     records: Callable[[Person], Iterator[Record]]
-    fate: str
+    fate: Text
 
     def count(self, person: Person) -> int | None:
         return self.rows(person).count() if self.rows else None
@@ -31,64 +33,72 @@ class Kind:
 KINDS = (
     Kind(
         "account",
-        "Account with its addresses",
+        _lazy("Account with its addresses"),
         Person.accounts,
         records.accounts,
-        "Deleted. Every sign-in and every emailed link stops working.",
+        _lazy("Deleted. Every sign-in and every emailed link stops working."),
     ),
     Kind(
         "saved_methods",
-        "Saved payment methods",
+        _lazy("Saved payment methods"),
         Person.saved_methods,
         records.saved_methods,
-        "Deleted, at the payment provider, too.",
+        _lazy("Deleted, at the payment provider, too."),
     ),
     Kind(
         "orders",
-        "Orders",
+        _lazy("Orders"),
         Person.orders,
         records.orders,
-        "Kept for your accounts: figures, taxes, items, country and postal code. Name, addresses, contact, notes and "
-        "all texts are deleted.",
+        _lazy(
+            "Kept for your accounts: figures, taxes, items, country and postal code. Name, addresses, contact, notes "
+            "and all texts are deleted."
+        ),
     ),
     Kind(
         "payments",
-        "Payments and refunds",
+        _lazy("Payments and refunds"),
         Person.payments,
         records.payments,
-        "Kept for your accounts: amounts, provider and its reference. What was paid with is deleted.",
+        _lazy("Kept for your accounts: amounts, provider and its reference. What was paid with is deleted."),
     ),
     Kind(
         "invoices",
-        "Invoices and credit notes",
+        _lazy("Invoices and credit notes"),
         Person.documents,
         records.documents,
-        "Kept unchanged, with name and address: tax law requires that for years.",
+        _lazy("Kept unchanged, with name and address: tax law requires that for years."),
     ),
-    Kind("mails", "Emails about orders", Person.mails, records.mails, "Deleted."),
+    Kind("mails", _lazy("Emails about orders"), Person.mails, records.mails, _lazy("Deleted.")),
     Kind(
         "downloads",
-        "Files to download",
+        _lazy("Files to download"),
         Person.downloads,
         records.downloads,
-        "Deleted: the files cannot be downloaded any more.",
+        _lazy("Deleted: the files cannot be downloaded any more."),
     ),
     Kind(
         "gift_cards",
-        "Gift cards bought or received",
+        _lazy("Gift cards bought or received"),
         Person.gift_cards,
         records.gift_cards,
-        "Kept with their balance. This address and all messages are deleted; another recipient's address stays.",
+        _lazy("Kept with their balance. This address and all messages are deleted; another recipient's address stays."),
     ),
     Kind(
         "discounts",
-        "Uses of discounts",
+        _lazy("Uses of discounts"),
         Person.redemptions,
         records.redemptions,
-        "Kept as a count, without who used them.",
+        _lazy("Kept as a count, without who used them."),
     ),
-    Kind("baskets", "Baskets", Person.baskets, records.baskets, "Deleted."),
-    Kind("checkouts", "Checkouts that were started", Person.checkouts, records.checkouts, "Deleted."),
-    Kind("stock_alerts", "Waiting for products", Person.alerts, records.alerts, "Deleted."),
-    Kind("audit", "Entries of the audit log", None, records.audit_entries, "Kept, without names, places and texts."),
+    Kind("baskets", _lazy("Baskets"), Person.baskets, records.baskets, _lazy("Deleted.")),
+    Kind("checkouts", _lazy("Checkouts that were started"), Person.checkouts, records.checkouts, _lazy("Deleted.")),
+    Kind("stock_alerts", _lazy("Waiting for products"), Person.alerts, records.alerts, _lazy("Deleted.")),
+    Kind(
+        "audit",
+        _lazy("Entries of the audit log"),
+        None,
+        records.audit_entries,
+        _lazy("Kept, without names, places and texts."),
+    ),
 )

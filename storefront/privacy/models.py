@@ -4,6 +4,8 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.kit.storage import private_files
 from storefront.shops.models import Shop
@@ -17,13 +19,13 @@ class DataRequest(models.Model):
     """
 
     class State(models.TextChoices):
-        OPEN = "open"
-        EXPORTING = "exporting", "Export is being made"
-        ERASING = "erasing", "Being erased"
-        ERASED = "erased"
+        OPEN = "open", _lazy("Open")
+        EXPORTING = "exporting", _lazy("Export is being made")
+        ERASING = "erasing", _lazy("Being erased")
+        ERASED = "erased", _lazy("Erased")
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE)
-    email = models.EmailField("email address", blank=True)
+    email = models.EmailField(_lazy("email address"), blank=True)
     state = models.CharField(max_length=10, choices=State, default=State.OPEN)
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, editable=False, on_delete=models.SET_NULL, related_name="+"
@@ -61,7 +63,7 @@ class DataRequest(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"Data request {self.pk}"
+        return _("Data request %(number)s") % {"number": self.pk}
 
     @property
     def is_at_work(self) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
 
 from storefront.checkout.erasing import baskets_of, checkouts_of
 from storefront.customers.models import Customer
@@ -112,22 +113,24 @@ class PersonNeeded(Refusal):
 def check_not_needed(person: Person) -> None:
     """Raises PersonNeeded with all obstacles, if there are any."""
     if found := obstacles(person):
-        raise PersonNeeded(f"Nothing was erased. {' '.join(each.text for each in found)}")
+        raise PersonNeeded(_("Nothing was erased. %(join)s") % {"join": " ".join(each.text for each in found)})
 
 
 def _obstacles(person: Person) -> Iterator[Obstacle]:
     shop = person.shop
     staff = StaffMember.objects.filter(shop=shop, user__email__iexact=person.email)
     if staff.exists():
-        yield Obstacle("This is the address of a member of your staff. Remove them from the staff first.")
+        yield Obstacle(_("This is the address of a member of your staff. Remove them from the staff first."))
     if person.drafts().filter(state=OrderDraft.State.OPEN).exists():
-        yield Obstacle("A payment with this address is under way at the checkout. It ends by itself within the hour.")
+        yield Obstacle(
+            _("A payment with this address is under way at the checkout. It ends by itself within the hour.")
+        )
     orders = person.orders().filter(erased_at=None)
     money = with_open_money(orders.order_by())
     undone = Q(status=Order.Status.OPEN) | Q(payment_status=Order.PaymentStatus.PENDING) | Q(pk__in=list(money))
     for order in orders.filter(undone):
         if reason := money.get(order.pk) or what_is_open(order):
-            yield Obstacle(f"Order {order} {reason}.", order.pk)
+            yield Obstacle(_("Order %(order)s %(reason)s.") % {"order": order, "reason": reason}, order.pk)
     for card in to_be_sent(person.gift_cards()):
         amount = format_money(card.balance, card.currency)
-        yield Obstacle(f"A gift card of {amount} is still to be sent.", card.order_id)
+        yield Obstacle(_("A gift card of %(amount)s is still to be sent.") % {"amount": amount}, card.order_id)

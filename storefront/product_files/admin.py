@@ -11,6 +11,8 @@ from django.contrib import admin, messages
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.decorators import display
 
 from storefront import audit
@@ -53,7 +55,7 @@ class ProductImportForm(ShopScopedForm):
     def clean_file(self) -> Any:
         file = self.cleaned_data.get("file")
         if not file:
-            raise forms.ValidationError("Choose a file.")
+            raise forms.ValidationError(_("Choose a file."))
         if file.size > settings.UPLOAD_BYTES:
             raise forms.ValidationError(too_large())
         return file
@@ -62,7 +64,10 @@ class ProductImportForm(ShopScopedForm):
         super().__init__(*args, **kwargs)
         # The page of a finished import has no fields to fill in.
         if "source" in self.fields and (names := source_names(self.shop)):
-            self.fields["source"].help_text += f" So far: {', '.join(names)}."
+            self.fields["source"].help_text = _("%(help)s So far: %(names)s.") % {
+                "help": self.fields["source"].help_text,
+                "names": ", ".join(names),
+            }
 
     def clean_source(self) -> str:
         try:
@@ -75,9 +80,9 @@ class ProductImportForm(ShopScopedForm):
 class ProductImportAdmin(DecisionsOnImport, MappingOfImport, PicturesOfImport, ShopScopedAdmin):
     """Uploads of product files, the progress of their imports, and the reports. Exports are actions of the list."""
 
-    menu_title = "Import and export"
+    menu_title = _lazy("Import and export")
     icon = "upload_file"
-    empty_text = (
+    empty_text = _lazy(
         "Import your products from Shopify, WooCommerce, another program or a table of your own, CSV or Excel: choose"
         " the file, and see what would change before anything does."
     )
@@ -91,45 +96,52 @@ class ProductImportAdmin(DecisionsOnImport, MappingOfImport, PicturesOfImport, S
     opens_added = True
     exports = ["export_native", "export_woocommerce", "export_shopify"]
     actions_detail = ["confirm", "decline", "map_columns", "download_report", "retry_pictures", "undo_import"]
-    actions_list = [{"title": "Export all products", "icon": "download", "items": exports}]
+    actions_list = [{"title": _lazy("Export all products"), "icon": "download", "items": exports}]
     change_form_outer_before_template = "catalogue/admin/import_progress.html"
 
-    begun = moment("created_at", "uploaded")
-    finished = moment("finished_at", "finished")
+    begun = moment("created_at", _lazy("uploaded"))
+    finished = moment("finished_at", _lazy("finished"))
     state_shown = badge("state", STATE_COLOURS)
-    who = column("by", lambda row: person(row.user))
+    who = column(_lazy("by"), lambda row: person(row.user))
 
-    @display(description="result")
+    @display(description=_lazy("result"))
     def result(self, row: ProductImport) -> str:
         if row.state == ProductImport.State.WAITING:
-            return "Waiting to start"
+            return _("Waiting to start")
         if row.state == ProductImport.State.RUNNING:
-            return f"{row.percent}% of the file processed"
+            return _("%(percent)s%% of the file processed") % {"percent": row.percent}
         if row.state == ProductImport.State.DECLINED:
-            return "Nothing was imported"
+            return _("Nothing was imported")
         if row.needs_mapping:
-            return "Nothing imported so far: the file is of no known format, and its columns have to be mapped"
-        counts = [(row.created, "created"), (row.updated, "updated"), (row.skipped, "skipped"), (row.failed, "failed")]
-        counts += [(row.conflicts, "in conflict")] if row.conflicts else []
-        text = ", ".join(f"{format_count(count)} {word}" for count, word in counts)
+            return _("Nothing imported so far: the file is of no known format, and its columns have to be mapped")
+        counts = [
+            (row.created, _("%(count)s created")),
+            (row.updated, _("%(count)s updated")),
+            (row.skipped, _("%(count)s skipped")),
+            (row.failed, _("%(count)s failed")),
+            *([(row.conflicts, _("%(count)s in conflict"))] if row.conflicts else []),
+        ]
+        text = ", ".join(text % {"count": format_count(count)} for count, text in counts)
         if row.state == ProductImport.State.ASKING:
-            return f"Nothing is imported yet. It would be: {text}"
-        return f"Dry run, nothing changed: {text}" if row.dry_run else text
+            return _("Nothing is imported yet. It would be: %(text)s") % {"text": text}
+        return _("Dry run, nothing changed: %(text)s") % {"text": text} if row.dry_run else text
 
-    @display(description="problems")
+    @display(description=_lazy("problems"))
     def problems_shown(self, row: ProductImport) -> str:
         """A table of the first problems; the download has all that were stored."""
         if not row.problems:
-            return "None"
-        shown = table(_report_rows(row)[:SHOWN_PROBLEMS], [name.capitalize() for name in REPORT_COLUMNS])
+            return _("None")
+        shown = table(_report_rows(row)[:SHOWN_PROBLEMS], [_("Line"), _("Key"), _("What"), _("Reason")])
         more = len(row.problems) - SHOWN_PROBLEMS
         return (
-            shown if more <= 0 else shown + format_html("<p>{} more in the downloaded report.</p>", format_count(more))
+            shown
+            if more <= 0
+            else shown + format_html(_("<p>{count} more in the downloaded report.</p>"), count=format_count(more))
         )
 
-    @display(description="what would change")
+    @display(description=_lazy("what would change"))
     def changes_shown(self, row: ProductImport) -> str:
-        words = {"create": "New", "update": "Changed"}
+        words = {"create": _("New"), "update": _("Changed")}
         return table((words.get(each["change"], ""), each["name"], ", ".join(each["fields"])) for each in row.changes)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
@@ -157,7 +169,7 @@ class ProductImportAdmin(DecisionsOnImport, MappingOfImport, PicturesOfImport, S
     def history_of(self, row: ProductImport) -> audit.Object:
         return audit.Object("import", row.pk, row.file_name)
 
-    @deed("Download the report", Right.EXPORT_PRODUCTS, Moves.NOTHING, icon="download", url_path="report")
+    @deed(_lazy("Download the report"), Right.EXPORT_PRODUCTS, Moves.NOTHING, icon="download", url_path="report")
     def download_report(self, request: Any, row: Any) -> Any:
         response = HttpResponse(content_type="text/csv; charset=utf-8")
         response["Content-Disposition"] = f'attachment; filename="import-{row.pk}.csv"'
@@ -177,15 +189,17 @@ class ProductImportAdmin(DecisionsOnImport, MappingOfImport, PicturesOfImport, S
             self.message_user(request, sentence, messages.WARNING)
         return file
 
-    @list_deed("Native (JSON Lines), complete", Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/native")
+    @list_deed(_lazy("Native (JSON Lines), complete"), Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/native")
     def export_native(self, request: Any) -> Any:
         return self._export(request, "native")
 
-    @list_deed("WooCommerce CSV, what it can hold", Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/woocommerce")
+    @list_deed(
+        _lazy("WooCommerce CSV, what it can hold"), Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/woocommerce"
+    )
     def export_woocommerce(self, request: Any) -> Any:
         return self._export(request, "woocommerce")
 
-    @list_deed("Shopify CSV, what it can hold", Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/shopify")
+    @list_deed(_lazy("Shopify CSV, what it can hold"), Right.EXPORT_PRODUCTS, Moves.NOTHING, url_path="export/shopify")
     def export_shopify(self, request: Any) -> Any:
         return self._export(request, "shopify")
 

@@ -3,6 +3,9 @@
 from typing import Any
 
 from django.utils.html import format_html
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.decorators import display
 
 from storefront.kit import clock
@@ -33,7 +36,9 @@ def _question(request: Any, row: ProductImport) -> dict[str, Any]:
     """What the file would change, and a box to tick for each rule that it trips."""
     impact = row.impact or {}
     return {
-        "sentences": ["This file changes products of your shop. It is compared with them once more as it is imported."],
+        "sentences": [
+            _("This file changes products of your shop. It is compared with them once more as it is imported.")
+        ],
         "facts": [(text, format_count(impact[name])) for name, text in WORDS.items() if impact.get(name)],
         "checks": [(f"accept-{rule}", " ".join(texts)) for rule, texts in shown_rules(row).items()],
         "danger": bool(shown_rules(row)),
@@ -44,36 +49,47 @@ def _what_is_undone(request: Any, row: ProductImport) -> dict[str, Any]:
     """What would be undone and what would stay, as far as the page looks."""
     found = preview(shop=request.shop, row=row, now=request.now, limit=MAX_PREVIEWED)
     looked_at = found.undone + found.left
-    facts = [("put back or removed", format_count(found.undone)), ("left as they are", format_count(found.left))]
+    facts = [(_("put back or removed"), format_count(found.undone)), (_("left as they are"), format_count(found.left))]
     sentences = [
-        "Each product that this import changed gets its values back, and the products, categories and brands that it"
-        " created are removed. What was changed or sold since stays as it is.",
+        _(
+            "Each product that this import changed gets its values back, and the products, categories and brands that "
+            "it created are removed. What was changed or sold since stays as it is."
+        ),
     ]
     if looked_at >= MAX_PREVIEWED:
-        sentences.append(f"These are the first {format_count(looked_at)}; all of them are looked at when it is undone.")
+        sentences.append(
+            _("These are the first %(count)s; all of them are looked at when it is undone.")
+            % {"count": format_count(looked_at)}
+        )
     return {"sentences": sentences, "facts": facts, "listed": found.reasons[:SHOWN_REASONS]}
 
 
 class DecisionsOnImport:
     """Mixin of the imports' admin."""
 
-    @display(description="what it changes")
+    @display(description=_lazy("what it changes"))
     def impact_shown(self, row: ProductImport) -> str:
         impact = row.impact or {}
         return table((format_count(impact[name]), text) for name, text in WORDS.items() if impact.get(name))
 
-    @display(description="largest changes")
+    @display(description=_lazy("largest changes"))
     def largest_shown(self, row: ProductImport) -> str:
-        return table((f"Line {each['line']}", change_text(each)) for each in (row.impact or {}).get("largest", ()))
+        return table(
+            (_("Line %(line)s") % {"line": each["line"]}, change_text(each))
+            for each in (row.impact or {}).get("largest", ())
+        )
 
-    @display(description="please look at")
+    @display(description=_lazy("please look at"))
     def rules_shown(self, row: ProductImport) -> str:
         return table([text] for texts in shown_rules(row).values() for text in texts)
 
-    @display(description="undone")
+    @display(description=_lazy("undone"))
     def undone_shown(self, row: ProductImport) -> str:
         result = row.undo_result or {"undone": 0, "left": 0, "reasons": []}
-        counts = f"{format_count(result['undone'])} put back or removed, {format_count(result['left'])} left"
+        counts = _("%(undone)s put back or removed, %(left)s left") % {
+            "undone": format_count(result["undone"]),
+            "left": format_count(result["left"]),
+        }
         return format_html("<p>{}</p>{}", counts, table([reason] for reason in result["reasons"]))
 
     def decision_fields(self, row: ProductImport) -> list[str]:
@@ -85,7 +101,7 @@ class DecisionsOnImport:
         return found
 
     @deed(
-        "Import",
+        _lazy("Import"),
         Right.IMPORT_PRODUCTS,
         Moves.NOTHING,
         icon="upload",
@@ -93,20 +109,24 @@ class DecisionsOnImport:
         url_path="confirm",
         when=is_asking,
     )
-    @sure("Import {}?", "Import", more=_question)
+    @sure(_lazy("Import {}?"), _lazy("Import"), more=_question)
     def confirm(self, request: Any, row: Any) -> str:
         accepted = [rule for rule in RULES if request.POST.get(f"accept-{rule}")]
         confirm_import(shop=request.shop, row=row, accepted=accepted, now=request.now)
-        return "The file is imported now."
-
-    @deed("Do not import", Right.IMPORT_PRODUCTS, Moves.NOTHING, icon="block", url_path="decline", when=is_asking)
-    @asks("Do not import this file?", "Nothing is changed, and the file is deleted.", "Do not import")
-    def decline(self, request: Any, row: Any, form: Any) -> str:
-        decline_import(shop=request.shop, row=row, now=request.now)
-        return "Nothing was imported. The file is deleted."
+        return _("The file is imported now.")
 
     @deed(
-        "Undo",
+        _lazy("Do not import"), Right.IMPORT_PRODUCTS, Moves.NOTHING, icon="block", url_path="decline", when=is_asking
+    )
+    @asks(
+        _lazy("Do not import this file?"), _lazy("Nothing is changed, and the file is deleted."), _lazy("Do not import")
+    )
+    def decline(self, request: Any, row: Any, form: Any) -> str:
+        decline_import(shop=request.shop, row=row, now=request.now)
+        return _("Nothing was imported. The file is deleted.")
+
+    @deed(
+        _lazy("Undo"),
         Right.IMPORT_PRODUCTS,
         Moves.NOTHING,
         icon="undo",
@@ -115,11 +135,11 @@ class DecisionsOnImport:
         when=can_be_undone,
     )
     @sure(
-        "Undo the import of {}?",
-        "Undo the import",
-        f"Imports can be undone for {UNDOABLE.days} days.",
+        _lazy("Undo the import of {}?"),
+        _lazy("Undo the import"),
+        format_lazy(_lazy("Imports can be undone for {days} days."), days=UNDOABLE.days),
         more=_what_is_undone,
     )
     def undo_import(self, request: Any, row: Any) -> str:
         start_undo(shop=request.shop, row=row, user=request.user, now=request.now)
-        return "The import is being undone."
+        return _("The import is being undone.")

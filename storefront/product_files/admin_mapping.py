@@ -4,6 +4,8 @@ from typing import Any
 
 from django import forms
 from django.http import HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
@@ -34,19 +36,19 @@ class MappingForm(forms.Form):
     """A choice for each column of the sample, constants, and settings."""
 
     weight_unit = forms.ChoiceField(
-        label="Unit of weight",
+        label=_lazy("Unit of weight"),
         choices=[(unit, unit) for unit in WEIGHT_UNITS],
         initial="kg",
         widget=UnfoldAdminSelectWidget,
     )
     list_separator = forms.CharField(
-        label="Between categories or tags",
+        label=_lazy("Between categories or tags"),
         max_length=MAX_SEPARATOR_LENGTH,
         initial=",",
         widget=UnfoldAdminTextInputWidget,
     )
     level_separator = forms.CharField(
-        label="Between a category and its subcategory",
+        label=_lazy("Between a category and its subcategory"),
         max_length=MAX_SEPARATOR_LENGTH,
         initial=">",
         widget=UnfoldAdminTextInputWidget,
@@ -60,11 +62,11 @@ class MappingForm(forms.Form):
             values = dict.fromkeys(row[1][position] for row in sample["rows"] if row[1][position])
             self.fields[f"column_{position}"] = forms.ChoiceField(
                 label=header,
-                choices=[("", "Not imported"), *MEMBERS.items()],
+                choices=[("", _("Not imported")), *MEMBERS.items()],
                 initial=guessed.get(header, ""),
                 required=False,
                 widget=UnfoldAdminSelectWidget,
-                help_text=" · ".join(value[:MAX_SHOWN_LENGTH] for value in list(values)[:SHOWN_VALUES]) or "empty",
+                help_text=" · ".join(value[:MAX_SHOWN_LENGTH] for value in list(values)[:SHOWN_VALUES]) or _("empty"),
             )
         for member in CONSTANTS:
             self.fields[f"constant_{member}"] = forms.CharField(
@@ -104,18 +106,18 @@ class MappingForm(forms.Form):
 class MappingOfImport:
     """Mixin of the imports' admin: the page that maps a file's columns, and what the import's page shows of it."""
 
-    @display(description="columns")
+    @display(description=_lazy("columns"))
     def mapping_shown(self, row: ProductImport) -> str:
         return table(
             [
                 (header, MEMBERS.get(member, member))
                 for header, member in (row.mapping or {}).get("columns", {}).items()
             ],
-            ["Column", "Read as"],
+            [_("Column"), _("Read as")],
         )
 
     @deed(
-        "Map the columns",
+        _lazy("Map the columns"),
         Right.IMPORT_PRODUCTS,
         Moves.NOTHING,
         icon="table_convert",
@@ -125,9 +127,13 @@ class MappingOfImport:
     )
     def map_columns(self, request: Any, row: ProductImport) -> Any:
         if not row.needs_mapping or row.sample is None:
-            return "The columns of this file are mapped already."
+            return _("The columns of this file are mapped already.")
         form = MappingForm(row.sample, request.POST if request.method == "POST" else None)
-        context: dict[str, Any] = {"title": f"Map the columns of {row.file_name}", "form": form, "media": self.media}  # type: ignore[attr-defined]
+        context: dict[str, Any] = {
+            "title": _("Map the columns of %(file)s") % {"file": row.file_name},
+            "form": form,
+            "media": self.media,  # type: ignore[attr-defined]
+        }
         if request.method == "POST" and form.is_valid():
             if request.POST.get("step") == "import":
                 return self._import(request, row, form.mapping())
@@ -149,8 +155,8 @@ class MappingOfImport:
         check_tasks(shop=request.shop)
         place = audit.current_place()
         if import_by_mapping(row=row, mapping=mapping, uploaded_from=place, now=request.now):
-            return "The file is being imported. The mapping is kept for the next file with these columns."
-        return "The columns of this file are mapped already."
+            return _("The file is being imported. The mapping is kept for the next file with these columns.")
+        return _("The columns of this file are mapped already.")
 
 
 def _shown(result: ReadResult) -> dict[str, Any]:

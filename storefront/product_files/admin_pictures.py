@@ -3,6 +3,8 @@
 from typing import Any
 
 from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.decorators import display
 
 from storefront import audit
@@ -24,14 +26,17 @@ class PicturesOfImport:
     """Mixin of the imports' admin: how many pictures are fetched, why others are not, and a button to
     try those again."""
 
-    @display(description="pictures")
+    @display(description=_lazy("pictures"))
     def pictures_shown(self, row: ProductImport) -> str:
         progress = queries.progress_of_import(row.shop, row.pk)
         if not row.fetch_pictures:
-            return "Left at their addresses"
+            return _("Left at their addresses")
         if not progress.total:
-            return "None to fetch"
-        text = f"{format_count(progress.fetched)} of {format_count(progress.total)} fetched"
+            return _("None to fetch")
+        text = _("%(fetched)s of %(total)s fetched") % {
+            "fetched": format_count(progress.fetched),
+            "total": format_count(progress.total),
+        }
         if not progress.failed:
             return text
         failures = queries.failures_of_import(row.shop, row.pk, SHOWN_FAILURES)
@@ -45,22 +50,21 @@ class PicturesOfImport:
         )
         more = progress.failed - len(failures)
         return format_html(
-            "<p>{}, {} failed</p>{}{}",
-            text,
-            format_count(progress.failed),
-            table(lines, ["Product", "Address", "Reason"]),
-            format_html("<p>{} more.</p>", format_count(more)) if more > 0 else "",
+            "<p>{}</p>{}{}",
+            _("%(fetched)s, %(count)s failed") % {"fetched": text, "count": format_count(progress.failed)},
+            table(lines, [_("Product"), _("Address"), _("Reason")]),
+            format_html(_("<p>{count} more.</p>"), count=format_count(more)) if more > 0 else "",
         )
 
     @deed(
-        "Try failed pictures again",
+        _lazy("Try failed pictures again"),
         Right.IMPORT_PRODUCTS,
         Moves.NOTHING,
         icon="refresh",
         url_path="pictures",
         when=has_failed,
     )
-    @asks("Try failed pictures again?", "The worker fetches them once more.", "Try again")
+    @asks(_lazy("Try failed pictures again?"), _lazy("The worker fetches them once more."), _lazy("Try again"))
     def retry_pictures(self, request: Any, row: Any, form: Any) -> str:
         count = retry_failed(
             shop=request.shop,
@@ -68,4 +72,4 @@ class PicturesOfImport:
             audit_object=audit.Object("import", row.pk, row.file_name),
             now=request.now,
         )
-        return f"The worker fetches {format_count(count)} pictures again."
+        return _("The worker fetches %(count)s pictures again.") % {"count": format_count(count)}

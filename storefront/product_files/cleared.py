@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from storefront.catalogue import children
 from storefront.catalogue.models import Variant
 from storefront.product_files.parsed_products import NAMED, ParsedProduct
@@ -57,19 +59,19 @@ def warn_of_cleared(
     for row, name, value in assignments:
         member = name.removesuffix("_id") if name.removesuffix("_id") in NAMED else name
         if member in _AMOUNTS and not value and getattr(row, name) and header_of(member, headers) in headers.values():
-            reason = "becomes 0, since the file has it empty or 0; reported once"
+            reason = _("becomes 0, since the file has it empty or 0; reported once")
             parsed.warn_once_if_updated(header_of(member, headers), reason, lines.get(id(row)))
         elif _is_empty(member, value) and getattr(row, f"{name}_id" if name == "image" else name):
             header = _header_of_attributes(parsed, headers) if member == "attributes" else header_of(member, headers)
             parsed.warn_once_if_updated(
-                header, "is cleared, since the file has it empty; reported once", lines.get(id(row))
+                header, _("is cleared, since the file has it empty; reported once"), lines.get(id(row))
             )
     for member, stated, plan in (
         ("media", parsed.media, plans.media),
         ("categories", parsed.categories, plans.categories),
     ):
         if stated == [] and plan is not None and plan.deletes:
-            reason = "is cleared, since the file names none; reported once"
+            reason = _("is cleared, since the file names none; reported once")
             parsed.warn_once_if_updated(header_of(member, headers), reason)
 
 

@@ -7,6 +7,7 @@ from itertools import count, islice
 from typing import Any
 
 from django.db import connection
+from django.utils.translation import gettext as _
 
 from storefront.catalogue import events, rules, translated_slugs
 from storefront.catalogue.dialect import dialect
@@ -82,7 +83,7 @@ class _Batch:
         self._media_ids = iter(allocate_ids(Media, sum(len(rows.media) for rows in packed)))
         self._variant_ids = iter(allocate_ids(Variant, sum(len(rows.variants) for rows in packed)))
         self._option_ids = iter(allocate_ids(Option, sum(len(rows.options) for rows in packed)))
-        values = sum(len(of_option) for rows in packed for _, of_option in rows.options)
+        values = sum(len(of_option) for rows in packed for _unused, of_option in rows.options)
         self._value_ids = iter(allocate_ids(OptionValue, values))
         self.products, self.search, self.media = PackedRows(), PackedRows(), PackedRows()
         self.variants, self.options, self.values = PackedRows(), PackedRows(), PackedRows()
@@ -140,17 +141,23 @@ def bundle_item_row(shop: Shop, bundle: int, item: ParsedBundleItem) -> Row:
     """The bundle item as a row. Raises InvalidValue if the shop has no such product or variant."""
     found = Product.objects.filter(shop=shop, slug=item.product, deleted_at=None).values_list("pk", "type").first()
     if found is None:
-        raise InvalidValue(f"the shop has no product {item.product} to be part of the bundle")
+        raise InvalidValue(
+            _("the shop has no product %(product)s to be part of the bundle") % {"product": item.product}
+        )
     product, type = found
     if type == Product.Type.BUNDLE:
-        raise InvalidValue(f"{item.product} is a bundle itself, and cannot be part of another one")
+        raise InvalidValue(
+            _("%(product)s is a bundle itself, and cannot be part of another one") % {"product": item.product}
+        )
     variant = None
     if item.variant is not None:
         candidates = Variant.objects.filter(shop=shop, product=product).values_list("pk", "option_values")
         wanted = option_key(item.variant)
         variant = next((pk for pk, values in candidates if option_key(values) == wanted), None)
         if variant is None:
-            raise InvalidValue(f"the product {item.product} has no such variant to be part of the bundle")
+            raise InvalidValue(
+                _("the product %(product)s has no such variant to be part of the bundle") % {"product": item.product}
+            )
     return {"bundle_id": bundle, "product_id": product, "variant_id": variant, **item.fields}
 
 
@@ -165,7 +172,7 @@ def unused_slugs(shop: Shop, products: Sequence[ParsedProduct]) -> list[str]:
     stated = {parsed.keys.slug for parsed in products if parsed.keys.slug}
     taken = _taken(shop, {parsed.slug for parsed in products if not parsed.keys.slug})
     if wrong := taken & stated:
-        raise InvalidValue(f"slug: {min(wrong)} is that of another product of the shop")
+        raise InvalidValue(_("slug: %(wrong)s is that of another product of the shop") % {"wrong": min(wrong)})
     first = Counter(parsed.slug for parsed in products)
     longer = {
         parsed.line: _longer_slug(parsed)
@@ -186,7 +193,9 @@ def unused_slugs(shop: Shop, products: Sequence[ParsedProduct]) -> list[str]:
 
 
 def _taken(shop: Shop, slugs: set[str]) -> set[str]:
-    return {slug for slug, _ in products_by(shop, "slug", slugs)} | translated_slugs.taken(shop, Product, exactly=slugs)
+    return {slug for slug, _unused in products_by(shop, "slug", slugs)} | translated_slugs.taken(
+        shop, Product, exactly=slugs
+    )
 
 
 def _longer_slug(parsed: ParsedProduct) -> str | None:

@@ -9,6 +9,10 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
 from storefront.kit.files.spreadsheets import unescape_formulas
 from storefront.product_files.encodings import UnreadableFile, checked_encoding, encoding_of, usual_name
 from storefront.product_files.number_formats import with_decimal_point
@@ -18,7 +22,7 @@ from storefront.product_files.parsed_products import Failure, Notice, Problem
 MAX_ROW_LENGTH = 1 << 20
 # Maximum length of a line in characters: what is longer is not read into memory.
 MAX_LINE_LENGTH = 4 << 20
-TOO_LONG = f"the line is longer than {MAX_LINE_LENGTH:,} characters"
+TOO_LONG = format_lazy(_lazy("the line is longer than {most} characters"), most=f"{MAX_LINE_LENGTH:,}")
 MAX_COLUMNS = 2_000
 # How often the lines of a file are read again on average, when rows are malformed. Beyond that, a row ends with its
 # line: otherwise, a file in which each line begins a row that never ends would take time by the square of its size.
@@ -64,7 +68,9 @@ class Table:
         if encoding:
             self.encoding = checked_encoding(encoding)
         elif is_guessed:
-            reason = f"Read as {usual_name(self.encoding)}. If texts look wrong, state the encoding."
+            reason = _("Read as %(encoding)s. If texts look wrong, state the encoding.") % {
+                "encoding": usual_name(self.encoding)
+            }
             self.notes.append(Problem(1, "", reason, "note"))
         self.size = path.stat().st_size
         self.separator = ","
@@ -89,7 +95,8 @@ class Table:
         self.stated_headers = self.headers
         if len(self.headers) > MAX_COLUMNS:
             raise UnreadableFile(
-                f"The header row has {len(self.headers):,} columns; at most {MAX_COLUMNS:,} are allowed."
+                _("The header row has %(count)s columns; at most %(most)s are allowed.")
+                % {"count": f"{len(self.headers):,}", "most": f"{MAX_COLUMNS:,}"}
             )
 
     def _header_text(self) -> tuple[int, int, str]:
@@ -105,7 +112,7 @@ class Table:
             if quotes % 2 == 0 or length > MAX_ROW_LENGTH:
                 break
         if not header:
-            raise UnreadableFile("The file is empty; expected a header row followed by products.")
+            raise UnreadableFile(_("The file is empty; expected a header row followed by products."))
         return start, number, "".join(header)
 
     def start(self) -> str:
@@ -130,8 +137,8 @@ class Table:
                         line = text.readline(MAX_LINE_LENGTH)
             except UnicodeError:
                 raise UnreadableFile(
-                    f"The file is not {usual_name(self.encoding)} throughout. Save it as CSV UTF-8, or state its "
-                    "encoding."
+                    _("The file is not %(encoding)s throughout. Save it as CSV UTF-8, or state its encoding.")
+                    % {"encoding": usual_name(self.encoding)}
                 ) from None
             finally:
                 self._file = None
@@ -144,7 +151,7 @@ class Table:
         """Every row that is not blank, with trimmed values. A row without its last cells, as Excel writes it, has empty
         ones. Yields a BrokenRow for a malformed row, and a Notice for one that repeats the header, and continues."""
         lines = self.lines()
-        for number, _ in lines:
+        for number, _unused in lines:
             if number == self._header_end:
                 break
         blank = " " if self.separator == "\t" else " \t"
@@ -172,7 +179,7 @@ class Table:
                 line = feed.consumed[0][0]
                 feed.accept()
                 if cleaned == self.stated_headers:
-                    yield Notice(Problem(line, "", "repeats the header row; skipped", "warning"))
+                    yield Notice(Problem(line, "", _("repeats the header row; skipped"), "warning"))
                 elif any(cleaned):
                     feed.is_unclear, feed.fewest_cells = False, min(feed.fewest_cells, len(cleaned))
                     cleaned += [""] * (width - len(cleaned))
@@ -203,14 +210,17 @@ class Table:
 
     def _broken(self, feed: "_LineFeed", cells: list[str]) -> BrokenRow:
         line, text = feed.consumed[0]
-        reason = f"the row has {len(cells)} columns, but the header has {len(self.headers)}"
+        reason = _("the row has %(count)s columns, but the header has %(expected)s") % {
+            "count": len(cells),
+            "expected": len(self.headers),
+        }
         if not cells or feed.overrun or len(feed.consumed) > 1:
-            reason = "a quotation mark is missing or there is one too many, so it is unclear where the row ends"
+            reason = _("a quotation mark is missing or there is one too many, so it is unclear where the row ends")
             cells = [clean_value(cell).strip('"') for cell in text[:MAX_ROW_LENGTH].split(self.separator, MAX_COLUMNS)]
         elif len(cells) < len(self.headers):
-            reason += ", below a row whose end is unclear"
+            reason = _("%(reason)s, below a row whose end is unclear") % {"reason": reason}
         if is_cut(feed.consumed[-1][1]):
-            reason = TOO_LONG
+            reason = str(TOO_LONG)
         return BrokenRow([Problem(line, "", reason)], line, tuple(unescape_formulas(cells)), not feed.is_unclear)
 
 
@@ -283,7 +293,7 @@ class _LineFeed:
     @property
     def has_quotes(self) -> bool:
         """Returns True if the consumed lines have a quotation mark. A row without one can only have too many values."""
-        return any('"' in text for _, text in self.consumed)
+        return any('"' in text for _unused, text in self.consumed)
 
     def accept(self) -> None:
         self.consumed.clear()

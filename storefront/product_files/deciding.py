@@ -9,6 +9,8 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.kit.refusals import Refusal
@@ -21,23 +23,28 @@ from storefront.shops.task_quota import check_tasks
 # How long an import waits for a decision, and how many of a shop can, since their files are kept.
 UNDECIDED = timedelta(days=3)
 MAX_ASKING = 10
-EXPIRED = f"Nobody confirmed this import within {UNDECIDED.days} days. Nothing was imported, and the file was deleted."
+EXPIRED = format_lazy(
+    _lazy("Nobody confirmed this import within {days} days. Nothing was imported, and the file was deleted."),
+    days=UNDECIDED.days,
+)
 State = ProductImport.State
 
 
 class AlreadyDecided(Refusal):
     code = "already_decided"
-    message = "Somebody has decided about this import already."
+    message = _lazy("Somebody has decided about this import already.")
 
 
 class NotAccepted(Refusal):
     code = "not_accepted"
-    message = "Nothing was imported. Tick each of the changes that you mean, or do not import the file."
+    message = _lazy("Nothing was imported. Tick each of the changes that you mean, or do not import the file.")
 
 
 class TooManyAsking(Refusal):
     code = "too_many_asking"
-    message = f"{MAX_ASKING} imports wait for a decision. Decide about one of them first."
+    message = format_lazy(
+        _lazy("{count} imports wait for a decision. Decide about one of them first."), count=MAX_ASKING
+    )
 
 
 def check_asking(shop: Shop) -> None:
@@ -82,7 +89,7 @@ def decline_undecided(*, now: datetime, limit: int) -> int:
     closed = 0
     for row in waiting.select_related("shop").order_by("id")[:limit]:
         try:
-            decline_import(shop=row.shop, row=row, reason=EXPIRED, now=now)
+            decline_import(shop=row.shop, row=row, reason=str(EXPIRED), now=now)
         except AlreadyDecided:
             continue
         closed += 1

@@ -7,6 +7,8 @@ from pathlib import Path
 from zipfile import BadZipFile, ZipFile
 
 import chardet
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.kit.refusals import Refusal
 
@@ -34,14 +36,13 @@ _SUPERSETS = {
     "euc_kr": "cp949",
 }
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_SAVE_AS_CSV = "Save it as CSV UTF-8 and upload that."
 
 
 class UnreadableFile(Refusal):
     """The file as a whole cannot be imported; the message names what was expected."""
 
     status, code = 422, "unreadable_file"
-    message = "The file cannot be read."
+    message = _lazy("The file cannot be read.")
 
 
 def checked_encoding(name: str) -> str:
@@ -51,7 +52,9 @@ def checked_encoding(name: str) -> str:
         "".encode(name)
         return codecs.lookup(name).name
     except (LookupError, ValueError):
-        raise UnreadableFile(f"Unknown encoding {name[:40]}; expected such as utf-8 or windows-1251.") from None
+        raise UnreadableFile(
+            _("Unknown encoding %(value)s; expected such as utf-8 or windows-1251.") % {"value": name[:40]}
+        ) from None
 
 
 def usual_name(encoding: str) -> str:
@@ -64,7 +67,7 @@ def encoding_of(path: Path) -> tuple[str, bool]:
     with path.open("rb") as file:
         start = file.read(4096)
         if not start.strip():
-            raise UnreadableFile("The file is empty; expected a header row followed by products.")
+            raise UnreadableFile(_("The file is empty; expected a header row followed by products."))
         _refuse_workbooks(path, start)
         if start.startswith(codecs.BOM_UTF8):
             return "utf-8-sig", False
@@ -81,7 +84,7 @@ def encoding_of(path: Path) -> tuple[str, bool]:
 def _refuse_workbooks(path: Path, start: bytes) -> None:
     if start.startswith(_OLE):
         raise UnreadableFile(
-            "This is an old or protected Excel workbook. Save it as .xlsx without a password, or as CSV UTF-8."
+            _("This is an old or protected Excel workbook. Save it as .xlsx without a password, or as CSV UTF-8.")
         )
     if not start.startswith(b"PK\x03\x04"):
         return
@@ -91,10 +94,12 @@ def _refuse_workbooks(path: Path, start: bytes) -> None:
     except (BadZipFile, NotImplementedError, OSError):
         names = []
     if any(name.startswith("xl/") for name in names):
-        raise UnreadableFile(f"This is an Excel workbook of another kind than .xlsx. {_SAVE_AS_CSV}")
+        raise UnreadableFile(
+            _("This is an Excel workbook of another kind than .xlsx. Save it as CSV UTF-8 and upload that.")
+        )
     if "content.xml" in names:
-        raise UnreadableFile(f"This is an OpenDocument spreadsheet. {_SAVE_AS_CSV}")
-    raise UnreadableFile("This is a ZIP archive. Unpack it and upload the product file in it.")
+        raise UnreadableFile(_("This is an OpenDocument spreadsheet. Save it as CSV UTF-8 and upload that."))
+    raise UnreadableFile(_("This is a ZIP archive. Unpack it and upload the product file in it."))
 
 
 def _wide_encoding(start: bytes) -> str | None:
@@ -103,7 +108,7 @@ def _wide_encoding(start: bytes) -> str | None:
     if max(even, odd) > 10 * min(even, odd) and max(even, odd) > len(start) // 8:
         return "utf-16-le" if odd > even else "utf-16-be"
     if even + odd > len(start) // 100 + 1:
-        raise UnreadableFile("The file is not text; expected a CSV file in UTF-8.")
+        raise UnreadableFile(_("The file is not text; expected a CSV file in UTF-8."))
     return None
 
 

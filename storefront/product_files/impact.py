@@ -11,6 +11,9 @@ from decimal import Decimal
 from itertools import count
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
 from storefront.catalogue.dated.plans import Plan
 from storefront.catalogue.models import Product, Variant
 from storefront.catalogue.rules import full_name
@@ -80,7 +83,7 @@ class Impact:
 
     @property
     def largest(self) -> list[dict[str, Any]]:
-        return [change for *_, change in sorted(self._heap, reverse=True, key=lambda entry: entry[:2])]
+        return [change for *_unused, change in sorted(self._heap, reverse=True, key=lambda entry: entry[:2])]
 
     def as_dict(self) -> dict[str, Any]:
         return {"created": self.created, "updated": self.updated, **self.counts, "largest": self.largest}
@@ -88,18 +91,18 @@ class Impact:
 
 # The words for people, in the order in which they are shown.
 WORDS = {
-    "created": "new products",
-    "updated": "products changed",
-    "prices_up": "prices up",
-    "prices_down": "prices down",
-    "prices_to_zero": "prices to 0.00",
-    "repriced": "products repriced by more than half",
-    "put_on_sale": "put on sale",
-    "sales_ended": "sales ended",
-    "hidden": "products hidden",
-    "drafts": "products no longer active",
-    "variants_off": "variants that stop selling",
-    "pictures_dropped": "pictures dropped",
+    "created": _lazy("new products"),
+    "updated": _lazy("products changed"),
+    "prices_up": _lazy("prices up"),
+    "prices_down": _lazy("prices down"),
+    "prices_to_zero": _lazy("prices to 0.00"),
+    "repriced": _lazy("products repriced by more than half"),
+    "put_on_sale": _lazy("put on sale"),
+    "sales_ended": _lazy("sales ended"),
+    "hidden": _lazy("products hidden"),
+    "drafts": _lazy("products no longer active"),
+    "variants_off": _lazy("variants that stop selling"),
+    "pictures_dropped": _lazy("pictures dropped"),
 }
 
 
@@ -108,18 +111,26 @@ def impact_lines(impact: Impact) -> list[str]:
     values = impact.as_dict()
     lines = [f"{format_count(values[name]):>9} {text}" for name, text in WORDS.items() if values[name]]
     if impact.largest:
-        lines.append("Largest changes:")
-    return [*lines, *(f"  line {each['line']}, {change_text(each)}" for each in impact.largest)]
+        lines.append(_("Largest changes:"))
+    return [
+        *lines,
+        *(
+            "  " + _("line %(line)s, %(change)s") % {"line": each["line"], "change": change_text(each)}
+            for each in impact.largest
+        ),
+    ]
 
 
 def change_text(change: Mapping[str, Any]) -> str:
     """One of the largest changes in words: `Mug – Blue: price 9.50 to 19.50`."""
     name = full_name(change["name"], change["of"] or None)
     if change["what"] == "price":
-        return f"{name}: price {change['before']} to {change['after']}"
+        text = _("%(name)s: price %(before)s to %(after)s")
+        return text % {"name": name, "before": change["before"], "after": change["after"]}
     if change["what"] == "variant off":
-        return f"{name}: stops selling"
-    return f"{name}: {change['before']} to {change['after']}"
+        return _("%(name)s: stops selling") % {"name": name}
+    text = _("%(name)s: %(before)s to %(after)s")
+    return text % {"name": name, "before": change["before"], "after": change["after"]}
 
 
 def effect_of(existing: ExistingProduct, assignments: Assignments, media: Plan | None, line: int) -> Effect:
@@ -153,7 +164,7 @@ def _add_visibility(effect: Effect, existing: ExistingProduct, values: dict[str,
     is_shown = is_active and not values.get("exclude_from_catalog", product.exclude_from_catalog)
     effect.hidden = int(was_shown and not is_shown)
     if effect.hidden or effect.drafts:
-        after = "not listed" if is_active else str(status)
+        after = _("not listed") if is_active else str(status)
         effect.note(_FIRST, 0.0, existing, line, "hidden", of="", before=str(product.status), after=after)
 
 

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import DataError, IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from storefront import audit
 from storefront.catalogue import events, tree
@@ -21,7 +22,8 @@ from storefront.product_files.creating import insert_products
 from storefront.product_files.dialect import dialect
 from storefront.product_files.joining import PendingVariants
 from storefront.product_files.journal import Journal, Kind, state_of
-from storefront.product_files.matching import Match, Matcher, link
+from storefront.product_files.matches import Match
+from storefront.product_files.matching import Matcher, link
 from storefront.product_files.new_rows import NewTables
 from storefront.product_files.outcomes import Outcome, Update, paired_updates, sort, states_variants_alone
 from storefront.product_files.parsed_products import Failure, Notice, ParsedProduct, Problem, ReadResult
@@ -137,7 +139,7 @@ class ImportRun:
             self._update(updates, outcome)
         else:
             outcome.skipped += [
-                (parsed, f"{match.variant or match.product} is in the shop already")
+                (parsed, _("%(product)s is in the shop already") % {"product": match.variant or match.product})
                 for parsed, match in outcome.matched
             ]
         if self.write:
@@ -195,7 +197,7 @@ class ImportRun:
                     writes.flush()
                     journal.compare()
             else:
-                outcome.skipped.append((each.parsed, f"{each.found} does not differ"))
+                outcome.skipped.append((each.parsed, _("%(product)s does not differ") % {"product": each.found}))
         writes.flush()
         if journal:
             journal.compare()
@@ -247,7 +249,10 @@ class ImportRun:
             lines = [variant.line for variant in parsed.variants or ()] or [parsed.line]
             reason = parsed.refusal_if_new
             if parsed.as_variant and parsed.keys.sku:
-                reason = f"no product or variant has the SKU {parsed.keys.sku}, and {reason}"
+                reason = _("no product or variant has the SKU %(sku)s, and %(reason)s") % {
+                    "sku": parsed.keys.sku,
+                    "reason": reason,
+                }
             self.fail([Problem(line, "", reason, key=str(parsed.keys)) for line in lines], len(lines))
         for parsed, reason in outcome.conflicts:
             for line, key in parsed.joined_rows or [(parsed.line, str(parsed.keys))]:
@@ -262,9 +267,9 @@ class ImportRun:
         also of `matched` products that an update imports later, so that they name the first row."""
         for parsed in outcome.created:
             self.report_problems([*parsed.warnings, *parsed.new_warnings])
-        for parsed, _, _ in outcome.updated:
+        for parsed, _matched, _changed in outcome.updated:
             self.report_problems(parsed.warnings)
-        for warning in (each for parsed, _ in matched if self.update for each in parsed.update_warnings):
+        for warning in (each for parsed, _unused in matched if self.update for each in parsed.update_warnings):
             # Once for each column in this import.
             if (warning.column, warning.reason) not in self.warned:
                 self.warned.add((warning.column, warning.reason))
@@ -273,7 +278,7 @@ class ImportRun:
     def _keep_related(self, outcome: Outcome) -> None:
         # Products that a dry run would create have no ids.
         ids = outcome.created_ids or [-parsed.line for parsed in outcome.created]
-        updated = {parsed.line for parsed, _, _ in outcome.updated}
+        updated = {parsed.line for parsed, _matched, _changed in outcome.updated}
         matched = [(parsed, match.product.id) for parsed, match in outcome.matched if match.product]
         self.related.add(zip(outcome.created, ids, strict=True), counted="created")
         self.related.add([each for each in matched if each[0].line in updated], counted="updated")
@@ -333,4 +338,9 @@ def _refusal(parsed: ParsedProduct, error: DataError | IntegrityError | InvalidV
     if isinstance(error, InvalidValue):
         return Problem(parsed.line, "", str(error), key=str(parsed.keys))
     found = refused(error)
-    return Problem(parsed.line, found.field, f"cannot be stored: expected {found.expected}", key=str(parsed.keys))
+    return Problem(
+        parsed.line,
+        found.field,
+        _("cannot be stored: expected %(expected)s") % {"expected": found.expected},
+        key=str(parsed.keys),
+    )

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from django.utils.translation import gettext_lazy as _lazy
+
 from storefront import audit
 from storefront.kit.bulk_insert import bulk_write_pragmas
 from storefront.pictures.requesting import PictureRequests
@@ -36,6 +38,8 @@ from storefront.product_files.row_store import SeenProducts
 from storefront.product_files.sources import source_of
 from storefront.product_files.spool import Spool
 from storefront.shops.models import Shop
+
+_NO_IDS = _lazy("Only WooCommerce files have IDs of a source; this file is %(format)s.")
 
 
 def import_products(
@@ -68,7 +72,7 @@ def import_products(
     """
     opened = open_source(file, format, encoding, sheet=sheet, mapping=mapping, shop=shop, update=update, now=now)
     if source and not opened.has_ids:
-        raise UnreadableFile(f"Only WooCommerce files have IDs of a source; this file is {opened.format}.")
+        raise UnreadableFile(_NO_IDS % {"format": opened.format})
     with ExitStack() as stack:
         stack.enter_context(bulk_write_pragmas())
         stack.enter_context(read_ahead.rare_garbage_collection())
@@ -172,5 +176,5 @@ def _import_spooled(run: ImportRun, spool: Spool, size: int, progress: Progress 
 
 def _import_joined(run: ImportRun) -> None:
     """Import the products whose rows waited for the end of the file."""
-    for joined, _ in read_ahead.in_batches(within_limits(run.pending.joined()), lambda: 0):
+    for joined, _unused in read_ahead.in_batches(within_limits(run.pending.joined()), lambda: 0):
         run.import_all(joined)

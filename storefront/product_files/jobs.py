@@ -11,11 +11,14 @@ from typing import Any
 
 import structlog
 from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from django_tasks import task
 
 from storefront import audit
 from storefront.catalogue.models import CleanedText
 from storefront.kit import clock
+from storefront.kit.format import format_count
 from storefront.kit.queues import FILES
 from storefront.kit.refusals import Refusal
 from storefront.kit.storage import StorageUnavailable
@@ -29,6 +32,7 @@ from storefront.product_files.mapped.samples import sample_of
 from storefront.product_files.models import ProductImport
 from storefront.product_files.opening import UnknownTable
 from storefront.product_files.reports import Report
+from storefront.shops.staff_language import speaking_to
 
 log = structlog.get_logger(__name__)
 
@@ -43,17 +47,19 @@ KEPT_UNMAPPED = timedelta(days=7)
 MAX_PROBLEMS = 1000
 MAX_CHANGES = 200
 
-BROKE = "The import stopped because of an internal error. Products imported so far are kept. Please try again later."
-GONE = (
+BROKE = _lazy(
+    "The import stopped because of an internal error. Products imported so far are kept. Please try again later."
+)
+GONE = _lazy(
     "The uploaded file is no longer in the shop's file storage. Please upload it again. If that does not help, tell "
     "the service's operator: web processes and workers must use the same file storage."
 )
-UNREADABLE = "The uploaded file cannot be read at the moment. Please upload it again later."
-NOT_MAPPED = "Its columns were not mapped within seven days, so the file was deleted. Nothing was imported."
-ASKED_AGAIN = (
+UNREADABLE = _lazy("The uploaded file cannot be read at the moment. Please upload it again later.")
+NOT_MAPPED = _lazy("Its columns were not mapped within seven days, so the file was deleted. Nothing was imported.")
+ASKED_AGAIN = _lazy(
     "The shop or its products changed since this import was confirmed. Nothing was imported. Please look again."
 )
-WENT_AWAY = "The import was interrupted. Products imported so far are kept. Upload the file again to continue."
+WENT_AWAY = _lazy("The import was interrupted. Products imported so far are kept. Upload the file again to continue.")
 
 
 class UploadUnreadable(Refusal):
@@ -62,11 +68,16 @@ class UploadUnreadable(Refusal):
 
 @task(queue_name=FILES)
 def run_product_import(shop_id: int, import_id: int, uploaded_from: str = "") -> None:
-    """Import an uploaded file on behalf of its uploader. After an interruption, it can run again from the start:
-    products that were imported already exist."""
+    """Import an uploaded file on behalf of its uploader, who gets the report in the language of their admin. After an
+    interruption, it can run again from the start: products that were imported already exist."""
     row = ProductImport.objects.select_related("shop", "user").filter(shop=shop_id, pk=import_id).first()
     if row is None or row.state not in (ProductImport.State.WAITING, ProductImport.State.RUNNING) or not row.file:
         return
+    with speaking_to(row.user, row.shop):
+        _import_upload(row, uploaded_from)
+
+
+def _import_upload(row: ProductImport, uploaded_from: str) -> None:
     try:
         with audit.acting(_uploader(row), place=uploaded_from), local_file(row) as path:
             _run(row, path)
@@ -76,7 +87,7 @@ def run_product_import(shop_id: int, import_id: int, uploaded_from: str = "") ->
         end_import(row, state=ProductImport.State.FAILED, reason=_sentence(refusal))
     except MemoryError:
         log.error("product_import_too_large", product_import=row.pk)
-        import_stopped(shop_id, import_id, reason="it needed too much memory")
+        import_stopped(row.shop_id, row.pk, reason=_("it needed too much memory"))
     except Exception:
         log.exception("product_import_failed", product_import=row.pk)
         end_import(row, state=ProductImport.State.FAILED, reason=BROKE)
@@ -174,8 +185,10 @@ def give_up_unmapped_imports(*, now: datetime, limit: int) -> int:
 def import_stopped(shop_id: int, import_id: int, uploaded_from: str = "", *, reason: str) -> None:
     """Fail an import whose process was stopped, and say what is imported. `reason` is the end of a sentence."""
     row = ProductImport.objects.select_related("shop", "user").get(shop=shop_id, pk=import_id)
-    counted = f"{row.created:,} products are new and {row.updated:,} changed"
-    text = f"The import was stopped, because {reason}. Until then, {counted}, which are kept. Split the file."
+    text = _(
+        "The import was stopped, because %(reason)s. Until then, %(created)s products are new and %(updated)s changed, "
+        "which are kept. Split the file."
+    ) % {"reason": reason, "created": format_count(row.created), "updated": format_count(row.updated)}
     with transaction.atomic(), audit.acting(_uploader(row), place=uploaded_from):
         end_import(row, state=ProductImport.State.FAILED, reason=text)
         after = {"created": row.created, "updated": row.updated}
@@ -257,7 +270,7 @@ def _stored_change(change: dict[str, Any]) -> dict[str, Any]:
 
 def end_import(row: ProductImport, **columns: Any) -> None:
     """Save the result, and delete the file after the commit."""
-    with transaction.atomic():
+    with transaction.atomic(), speaking_to(row.user, row.shop):
         row.refresh_from_db(fields=["file"])
         name, storage = row.file.name, row.file.storage
         ProductImport.objects.filter(pk=row.pk).update(finished_at=clock.now(), file="", **columns)

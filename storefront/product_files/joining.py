@@ -12,6 +12,8 @@ from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 
+from django.utils.translation import gettext as _
+
 from storefront.product_files.parsed_products import Failure, Keys, ParsedProduct, Problem
 from storefront.product_files.row_store import MAX_GROUP_ROWS, temporary_database
 
@@ -44,7 +46,7 @@ class PendingVariants(AbstractContextManager["PendingVariants"]):
         )
         for id, members in groupby(rows, key=itemgetter(0)):
             # Written by this process, a moment ago.
-            read = ((bool(is_variant), pickle.loads(content)) for _, is_variant, content in members)  # noqa: S301
+            read = ((bool(is_variant), pickle.loads(content)) for _unused, is_variant, content in members)  # noqa: S301
             yield from _joined(id, list(read))
 
 
@@ -54,23 +56,28 @@ def _joined(id: int, rows: list[tuple[bool, ParsedProduct]]) -> Iterator[ParsedP
     problems = [problem for each in (*variants, *products) for problem in each.problems]
     if len(rows) > MAX_GROUP_ROWS:
         problems = [
-            Problem(rows[0][1].line, "", f"the product has {len(rows):,} rows; at most {MAX_GROUP_ROWS:,} are read")
+            Problem(
+                rows[0][1].line,
+                "",
+                _("the product has %(count)s rows; at most %(most)s are read")
+                % {"count": f"{len(rows):,}", "most": f"{MAX_GROUP_ROWS:,}"},
+            )
         ]
     if problems:
         refused = {problem.line for problem in problems}
-        reason = f"is not imported, since line {min(refused)} is about the same product"
-        problems += [Problem(parsed.line, "", reason) for _, parsed in rows if parsed.line not in refused]
+        reason = _("is not imported, since line %(refused)s is about the same product") % {"refused": min(refused)}
+        problems += [Problem(parsed.line, "", reason) for _unused, parsed in rows if parsed.line not in refused]
         yield Failure(sorted(problems, key=lambda problem: problem.line))
         return
     whole, *repeats = products or [_without_own_row(variants)]
-    line = min(parsed.line for _, parsed in rows)
+    line = min(parsed.line for _unused, parsed in rows)
     keys = replace(whole.keys, product_id=id)
     yield replace(
         whole,
         line=line,
         keys=keys,
         variants=[variant for each in variants for variant in each.variants or ()],
-        joined_rows=[(parsed.line, str(parsed.keys)) for _, parsed in rows],
+        joined_rows=[(parsed.line, str(parsed.keys)) for _unused, parsed in rows],
         warnings=[*whole.warnings, *(warning for each in variants for warning in each.warnings)],
         as_variant=None,
     )

@@ -11,6 +11,8 @@ from functools import cache
 from typing import Any
 
 from django.db import models
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from storefront.catalogue.admin_pages.layout import LABELS
 from storefront.kit.format import format_count
@@ -50,8 +52,12 @@ def count_losses(held: Held, products: Iterable[ExistingProduct]) -> Losses:
 def sentences(format: str, losses: Losses) -> list[str]:
     """One for each kind of loss, the most frequent first."""
     return [
-        f"Not in the file, because {NAMES[format]} has no place for it: {kind} ({format_count(count)} "
-        f"product{'' if count == 1 else 's'})."
+        ngettext(
+            "Not in the file, because %(program)s has no place for it: %(kind)s (%(count)s product).",
+            "Not in the file, because %(program)s has no place for it: %(kind)s (%(count)s products).",
+            count,
+        )
+        % {"program": NAMES[format], "kind": kind, "count": format_count(count)}
         for kind, count in sorted(losses.items(), key=lambda each: (-each[1], each[0]))
     ]
 
@@ -61,23 +67,23 @@ def _of_product(held: Held, each: ExistingProduct) -> Iterator[str]:
     yield from _stated(product, held.product)
     for row in variants:
         for label in _stated(row, f"{held.variant} name sort_order"):
-            yield f"{label}, of variants"
+            yield _("%(label)s, of variants") % {"label": label}
     if any(row.name != " / ".join(row.option_values.values()) for row in variants):
-        yield "Names of variants"
+        yield _("Names of variants")
     if not held.alt and any(row.alt for row in each.media):
-        yield LABELS["alt"]
+        yield str(LABELS["alt"])
     for kind in ("vendor", "shipping_origin"):
         if getattr(product, f"{kind}_id"):
-            yield LABELS[kind]
+            yield str(LABELS[kind])
     if each.options:
-        yield "Options with prices"
+        yield _("Options with prices")
     if each.bundle_items:
-        yield "Items of bundles"
+        yield _("Items of bundles")
     if any(link.sort_order for link in each.category_links):
-        yield "Positions in categories"
+        yield _("Positions in categories")
     names = [attribute["name"] for attribute in product.attributes]
     if len({*names}) < len(names):
-        yield "Attributes with the same name"
+        yield _("Attributes with the same name")
     yield from held.others(each)
 
 
@@ -95,7 +101,7 @@ def _stated(row: models.Model, held: str) -> Iterator[str]:
 
 
 @cache
-def _columns(model: type[models.Model], held: str) -> tuple[list[str], list[Any], list[str]]:
+def _columns(model: type[models.Model], held: str) -> tuple[list[str], list[Any], list[Any]]:
     """The columns that the format does not hold, their defaults and their labels."""
     names = sorted(members(model).keys() - _DERIVED - {*held.split()})
     defaults = {column.name: column.get_default() for column in model._meta.concrete_fields}

@@ -17,15 +17,17 @@ changed, and the report names the products. No two products of a file are the sa
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from django.db import connection
+from django.utils.translation import gettext as _
 
 from storefront.catalogue.models import Variant
 from storefront.kit.bulk_insert import BulkTable, allocate_ids
 from storefront.product_files.dialect import dialect
 from storefront.product_files.existing import Found
+from storefront.product_files.matches import NEW, Existing, Match, Matched, conflict
 from storefront.product_files.models import ExternalId, ExternalVariantId
 from storefront.product_files.owners import owner_of, skus_of
 from storefront.product_files.parsed_products import Keys, ParsedProduct
@@ -41,46 +43,6 @@ from storefront.product_files.variant_matching import (
 from storefront.shops.models import Shop
 
 COLUMNS = {"sku": "text", "slug": "text", "id": "bigint"}
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """The existing product, or None for a new one; `conflict` is the reason why it is neither.
-
-    `links` is true if the source's id for this product has to be stored. `variant` is set if the row is this variant of
-    the product.
-    """
-
-    product: Found | None = None
-    conflict: str = ""
-    links: bool = False
-    variant: FoundVariant | None = None
-
-
-Matched = tuple[ParsedProduct, Match]
-NEW = Match()
-
-
-@dataclass(slots=True)
-class _Existing:
-    """The existing products that the keys of a batch name."""
-
-    by_id: dict[int, Found] = field(default_factory=dict)
-    by_slug: dict[str, Found] = field(default_factory=dict)
-    by_sku: dict[str, list[Found]] = field(default_factory=dict)
-    # Products in `by_sku` that have an id in the source.
-    with_id: set[int] = field(default_factory=set)
-    # Products by the shop's own ids.
-    by_product_id: dict[int, Found] = field(default_factory=dict)
-    # For rows that can be variants: the variants by the id in the source, and by SKU.
-    variants_by_id: dict[int, FoundVariant] = field(default_factory=dict)
-    variants_by_sku: dict[str, list[FoundVariant]] = field(default_factory=dict)
-    # Variants in `variants_by_sku` that have an id in the source.
-    variants_with_id: set[int] = field(default_factory=set)
-    seen: dict[str, int] = field(default_factory=dict)
-    lines: dict[int, tuple[int, bool]] = field(default_factory=dict)
-    # The slugs of new products of the batch, each with its product's line.
-    new_slugs: dict[str, int] = field(default_factory=dict)
 
 
 class Matcher:
@@ -116,7 +78,7 @@ class Matcher:
     def remember(self, created: Sequence[ParsedProduct], ids: Sequence[int], matched: Sequence[Matched]) -> None:
         """Remember that these products of the file are in the shop: those that were created, with their ids in
         ascending order, none in a dry run, and those that were matched."""
-        parsed = [*created, *(parsed for parsed, _ in matched)]
+        parsed = [*created, *(parsed for parsed, _unused in matched)]
         self.seen.add_keys((key, each.line) for each in parsed for key in self._own_keys(each))
         self.seen.add_products(zip(ids, (each.line for each in created), strict=False), are_created=True)
         existing = ((match.product.id, each.line) for each, match in matched if match.product)
@@ -126,8 +88,8 @@ class Matcher:
         """The ids of existing products by these ids in the source."""
         return {id: found.id for id, found in self._by_id(ids).items()} if self.source and ids else {}
 
-    def _existing(self, products: Sequence[ParsedProduct], own_keys: set[str]) -> _Existing:
-        existing = _Existing(seen=self.seen.lines_of(own_keys))
+    def _existing(self, products: Sequence[ParsedProduct], own_keys: set[str]) -> Existing:
+        existing = Existing(seen=self.seen.lines_of(own_keys))
         ids = {each.keys.external_id for each in products if each.keys.external_id}
         if self.source and ids:
             existing.by_id = self._by_id(ids)
@@ -153,7 +115,7 @@ class Matcher:
         existing.lines = self.seen.products(candidates | owners)
         return existing
 
-    def _find_variants(self, products: Sequence[ParsedProduct], existing: _Existing) -> None:
+    def _find_variants(self, products: Sequence[ParsedProduct], existing: Existing) -> None:
         """Look up the variants that rows can be, and those whose SKUs products without another key have."""
         if not self._had_variants:
             return
@@ -168,7 +130,7 @@ class Matcher:
             linked = ExternalVariantId.objects.filter(source=self.source.pk, variant__in=variants)
             existing.variants_with_id = set(linked.values_list("variant_id", flat=True))
 
-    def _has_key(self, keys: Keys, existing: _Existing) -> bool:
+    def _has_key(self, keys: Keys, existing: Existing) -> bool:
         """Returns True if a key of a product is known."""
         is_found = keys.external_id in existing.by_id or keys.slug in existing.by_slug or keys.sku in existing.by_sku
         return is_found or bool(keys.product_id)
@@ -184,46 +146,62 @@ class Matcher:
         rows = linked.values_list("external_id", "product", *(f"product__{column}" for column in columns))
         return {external: Found(*found) for external, *found in rows}
 
-    def _match(self, parsed: ParsedProduct, own_keys: list[str], existing: _Existing) -> Match:
+    def _match(self, parsed: ParsedProduct, own_keys: list[str], existing: Existing) -> Match:
         keys = parsed.keys
         if parsed.as_variant and (match := self._as_variant(parsed, existing)):
             return match
         for key in own_keys:
             if line := existing.seen.get(key):
-                return Match(conflict=f"the product on line {line} has the same {described(key)}")
+                return conflict(_("the product on line %(line)s has the same %(key)s"), line=line, key=described(key))
         match = self._by_keys(parsed, existing)
         if match.product and (line := existing.lines.get(match.product.id, (0, False))[0]):
-            return Match(conflict=f"is {match.product}, as is the product on line {line}")
+            return conflict(_("is %(product)s, as is the product on line %(line)s"), product=match.product, line=line)
         if match.product and keys.external_id and self.source and not self.source.is_own:
             return Match(match.product, links=keys.external_id not in existing.by_id)
         return match
 
-    def _by_keys(self, parsed: ParsedProduct, existing: _Existing) -> Match:
+    def _by_keys(self, parsed: ParsedProduct, existing: Existing) -> Match:
         keys = parsed.keys
         if keys.product_id:
             found = existing.by_product_id.get(keys.product_id)
-            return Match(found) if found else Match(conflict="its product was deleted during the import")
+            return Match(found) if found else Match(conflict=_("its product was deleted during the import"))
         by_slug = self._by_slug(parsed, existing)
         named = [each for each in existing.by_sku.get(keys.sku, ()) if not existing.lines.get(each.id, (0, False))[1]]
         by_id = existing.by_id.get(keys.external_id or 0)
         if by_id:
             if by_slug and by_slug != by_id:
-                return Match(conflict=f"ID {keys.external_id} is {by_id}, but slug {keys.slug} is {by_slug}")
+                return conflict(
+                    _("ID %(external_id)s is %(by_id)s, but slug %(slug)s is %(by_slug)s"),
+                    external_id=keys.external_id,
+                    by_id=by_id,
+                    slug=keys.slug,
+                    by_slug=by_slug,
+                )
             if not self._is_trusted(parsed, by_id):
-                return Match(
-                    conflict=f"ID {keys.external_id} is {by_id}, and neither SKU, slug nor name agrees; if the file is "
-                    "from another shop, name it as the source of the import"
+                return conflict(
+                    _(
+                        "ID %(external_id)s is %(by_id)s, and neither SKU, slug nor name agrees; if the file is from "
+                        "another shop, name it as the source of the import"
+                    ),
+                    external_id=keys.external_id,
+                    by_id=by_id,
                 )
         found = by_id or by_slug
         if found:
             if len(named) == 1 and named[0] != found and not self._repeats(keys.sku):
                 stated = f"ID {keys.external_id}" if by_id else f"slug {keys.slug}"
-                return Match(conflict=f"{stated} is {found}, but SKU {keys.sku} is {named[0]}")
+                return conflict(
+                    _("%(stated)s is %(found)s, but SKU %(sku)s is %(value)s"),
+                    stated=stated,
+                    found=found,
+                    sku=keys.sku,
+                    value=named[0],
+                )
             return Match(found)
         match = self._by_sku(parsed, named, existing) if named else self._by_name(parsed, existing)
         return self._by_variants(parsed, existing) if match is NEW else match
 
-    def _by_variants(self, parsed: ParsedProduct, existing: _Existing) -> Match:
+    def _by_variants(self, parsed: ParsedProduct, existing: Existing) -> Match:
         """The match of a product that would be new, by the SKUs of its variants."""
         if self.has_keys and parsed.refusal_if_new:
             return NEW
@@ -246,13 +224,15 @@ class Matcher:
         owner = owner_of(parsed, found)
         if owner and not self.has_keys:
             return Match(owner)
-        sku, (variant, *_) = next(iter(found.items()))
-        return Match(conflict=f"SKU {sku} is {variant}; state that product's own ID, slug or SKU")
+        sku, (variant, *_unused) = next(iter(found.items()))
+        return conflict(
+            _("SKU %(sku)s is %(variant)s; state that product's own ID, slug or SKU"), sku=sku, variant=variant
+        )
 
     def _is_certain(self, keys: Keys) -> bool:
         return bool(keys.external_id and self.source and (self.source.is_named or self.source.is_stated))
 
-    def _as_variant(self, parsed: ParsedProduct, existing: _Existing) -> Match | None:
+    def _as_variant(self, parsed: ParsedProduct, existing: Existing) -> Match | None:
         """The match of a row that can be a product or a variant, if its ID or SKU is that of a variant."""
         keys = parsed.keys
         product = existing.by_id.get(keys.external_id or 0) or existing.by_slug.get(keys.slug)
@@ -265,26 +245,33 @@ class Matcher:
             return None
         if products or len(variants) > 1:
             same = [*map(str, products), *map(str, variants)]
-            return Match(conflict=f"SKU {keys.sku} is that of {' and of '.join(same[:3])}")
+            return conflict(_("SKU %(sku)s is that of %(others)s"), sku=keys.sku, others=_(" and of ").join(same[:3]))
         if keys.external_id and variants[0].id in existing.variants_with_id:
-            return Match(conflict=f"SKU {keys.sku} is {variants[0]}, which has another ID{ANOTHER_SOURCE}")
+            return conflict(
+                _("SKU %(sku)s is %(found)s, which has another ID%(hint)s"),
+                sku=keys.sku,
+                found=variants[0],
+                hint=ANOTHER_SOURCE,
+            )
         return Match(variants[0].product, variant=variants[0])
 
     def _by_variant_id(
         self, keys: Keys, by_id: FoundVariant, product: Found | None, same_sku: Sequence[Found | FoundVariant]
     ) -> Match:
         assert self.source
-        stated = f"ID {keys.external_id} is {by_id}"
+        stated = _("ID %(id)s is %(found)s") % {"id": keys.external_id, "found": by_id}
         if product:
-            return Match(conflict=f"{stated}, but it is also {product}")
+            return conflict(_("%(stated)s, but it is also %(product)s"), stated=stated, product=product)
         if keys.sku and keys.sku != by_id.sku:
             if len(same_sku) == 1:
-                return Match(conflict=f"{stated}, but SKU {keys.sku} is {same_sku[0]}")
+                return conflict(
+                    _("%(stated)s, but SKU %(sku)s is %(found)s"), stated=stated, sku=keys.sku, found=same_sku[0]
+                )
             if not self.source.is_named:
-                return Match(conflict=f"{stated}, and the SKU does not agree{ANOTHER_SOURCE}")
+                return conflict(_("%(stated)s, and the SKU does not agree%(hint)s"), stated=stated, hint=ANOTHER_SOURCE)
         return Match(by_id.product, variant=by_id)
 
-    def _by_slug(self, parsed: ParsedProduct, existing: _Existing) -> Found | None:
+    def _by_slug(self, parsed: ParsedProduct, existing: Existing) -> Found | None:
         """The product with the stated slug. For digits, which imports once changed to `product-` and the digits, it is
         also the one with that slug, if its SKU or name agrees."""
         slug = parsed.keys.slug
@@ -306,16 +293,16 @@ class Matcher:
             self._has_counted_variants = True
         return self.seen.is_repeated(f"variant {sku}")
 
-    def _by_name(self, parsed: ParsedProduct, existing: _Existing) -> Match:
+    def _by_name(self, parsed: ParsedProduct, existing: Existing) -> Match:
         slug = looked_up_slug(parsed)
         if not slug:
             return NEW
         if other := existing.by_slug.get(slug):
             if is_named(other, parsed.keys):
                 return Match(other)
-            return Match(conflict=f"the slug of its name is that of {other}; state a slug or an SKU")
+            return conflict(_("the slug of its name is that of %(other)s; state a slug or an SKU"), other=other)
         if line := existing.new_slugs.get(slug):
-            return Match(conflict=f"the product on line {line} has the same slug")
+            return conflict(_("the product on line %(line)s has the same slug"), line=line)
         return NEW
 
     def _is_trusted(self, parsed: ParsedProduct, found: Found) -> bool:
@@ -326,7 +313,7 @@ class Matcher:
         keys = parsed.keys
         return self.source.is_named or not (keys.slug or keys.sku or keys.name) or agrees(keys, found)
 
-    def _by_sku(self, parsed: ParsedProduct, named: list[Found], existing: _Existing) -> Match:
+    def _by_sku(self, parsed: ParsedProduct, named: list[Found], existing: Existing) -> Match:
         keys = parsed.keys
         if self._is_certain(keys):
             # In a source that is certain, an unknown id is a new product, even if it shares the SKU of others.
@@ -336,11 +323,19 @@ class Matcher:
         if len(named) > 1:
             return Match(conflict=f"SKU {keys.sku} is that of {' and of '.join(map(str, named[:3]))}")
         if self._repeats(keys.sku):
-            return Match(conflict=f"several products of the file have the SKU {keys.sku}, which {named[0]} has")
+            return conflict(
+                _("several products of the file have the SKU %(sku)s, which %(value)s has"),
+                sku=keys.sku,
+                value=named[0],
+            )
         if keys.external_id and named[0].id in existing.with_id:
-            return Match(
-                conflict=f"SKU {keys.sku} is {named[0]}, which has another ID; if the file is from another shop, name "
-                "it as the source of the import"
+            return conflict(
+                _(
+                    "SKU %(sku)s is %(value)s, which has another ID; if the file is from another shop, name it as the "
+                    "source of the import"
+                ),
+                sku=keys.sku,
+                value=named[0],
             )
         return Match(named[0])
 
@@ -362,7 +357,7 @@ class Matcher:
             found = [f"SKU and name {keys.sku}\n{keys.name}"] if keys.sku else [f"name {keys.name}"]
         return found
 
-    def _note(self, parsed: ParsedProduct, own_keys: list[str], match: Match, existing: _Existing) -> None:
+    def _note(self, parsed: ParsedProduct, own_keys: list[str], match: Match, existing: Existing) -> None:
         """Add this product to the keys that later products of the same batch are compared with."""
         for key in own_keys:
             existing.seen.setdefault(key, parsed.line)
@@ -374,7 +369,7 @@ class Matcher:
 
 def link(source: Source, ids: Sequence[tuple[int, int]]) -> None:
     """Store (id in the source, product) pairs, in place of those of deleted products."""
-    ExternalId.objects.filter(source=source.pk, external_id__in=[external for external, _ in ids]).delete()
+    ExternalId.objects.filter(source=source.pk, external_id__in=[external for external, _unused in ids]).delete()
     BulkTable(ExternalId, {"source_id": source.pk}).insert(
         {"id": id, "external_id": external, "product_id": product}
         for id, (external, product) in zip(allocate_ids(ExternalId, len(ids)), ids, strict=True)

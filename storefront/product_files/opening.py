@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Protocol
 from zipfile import BadZipFile, ZipFile
 
+from django.utils.translation import gettext as _
+
 from storefront.product_files.cleared import Headers
 from storefront.product_files.csv_reading import Table, UnreadableFile
 from storefront.product_files.mapped.mapping import Mapping, named
@@ -136,9 +138,16 @@ def open_source(
     stated. `sheet` names the sheet of a workbook. `update` is true if existing products are to be updated. Raises
     UnreadableFile, and UnknownTable if a mapping can help."""
     if format not in FORMATS:
-        raise UnreadableFile(f"Unknown format {format}; expected one of {', '.join(FORMATS)}.")
+        raise UnreadableFile(
+            _("Unknown format %(format)s; expected one of %(formats)s.")
+            % {"format": format, "formats": ", ".join(FORMATS)}
+        )
     if not file.is_file():
-        raise UnreadableFile(f"{file} is not a file." if file.exists() else f"There is no file {file}.")
+        raise UnreadableFile(
+            _("%(file)s is not a file.") % {"file": file}
+            if file.exists()
+            else _("There is no file %(file)s.") % {"file": file}
+        )
     try:
         table = _table(file, encoding, sheet)
         if mapping is not None:
@@ -154,7 +163,9 @@ def open_source(
             )
         return _open_table(table, format, shop=shop, update=update, now=now)
     except OSError as error:
-        raise UnreadableFile(f"The file {file} cannot be read: {error.strerror}.") from None
+        raise UnreadableFile(
+            _("The file %(file)s cannot be read: %(reason)s.") % {"file": file, "reason": error.strerror}
+        ) from None
 
 
 def open_mapped(table: Table, mapping: Mapping, *, shop: Shop, now: datetime) -> OpenedFile:
@@ -163,7 +174,7 @@ def open_mapped(table: Table, mapping: Mapping, *, shop: Shop, now: datetime) ->
     table.find_header(reader.column_of)
     table.headers = named(table.headers)
     if problems := mapping.problems(table.headers):
-        raise UnreadableFile(f"The mapping does not fit: {'; '.join(problems)}.")
+        raise UnreadableFile(_("The mapping does not fit: %(problems)s.") % {"problems": "; ".join(problems)})
     return _opened(table, MAPPED, reader, shop=shop, now=now)
 
 
@@ -174,7 +185,7 @@ def _table(file: Path, encoding: str, sheet: str) -> Table:
 
         return Workbook(file, sheet)
     if sheet:
-        raise UnreadableFile("Only an Excel workbook (.xlsx) has sheets.")
+        raise UnreadableFile(_("Only an Excel workbook (.xlsx) has sheets."))
     return Table(file, encoding)
 
 
@@ -195,7 +206,7 @@ def _warnings(table: Table, reader: TableFormat) -> list[Problem]:
     found = reader.warnings(table.headers)
     reported = [Problem(table.header_line, *each, "warning") for each in islice(found, MAX_WARNINGS)]
     if len(reported) == MAX_WARNINGS:
-        reason = f"more than {MAX_WARNINGS} columns are not known; the others are not named"
+        reason = _("more than %(count)s columns are not known; the others are not named") % {"count": MAX_WARNINGS}
         reported.append(Problem(table.header_line, "", reason, "warning"))
     return reported
 
@@ -218,7 +229,7 @@ def _open_table(table: Table, format: str, *, shop: Shop, update: bool, now: dat
         reader = READERS[name]
         table.find_header(reader.column_of)
         found = _columns(table, reader)
-        if reader.recognises({column for _, column in found}):
+        if reader.recognises({column for _unused, column in found}):
             if refusal := reader.refusal(table.headers, ColumnIndex(found).index, update=update):
                 raise UnreadableFile(refusal)
             return _opened(table, name, reader, shop=shop, now=now)
@@ -237,13 +248,13 @@ def _opened(table: Table, name: str, reader: TableFormat, *, shop: Shop, now: da
 
 
 def _unknown(table: Table, tried: Sequence[str]) -> UnreadableFile:
-    expected = "; or ".join(f"{name}: {READERS[name].EXPECTED}" for name in tried)
+    expected = _("; or ").join(f"{name}: {READERS[name].EXPECTED}" for name in tried)
     table.find_header(lambda header: header or None)
     beginning = ", ".join(header[:40] for header in table.headers[:6])
-    message = (
-        f"The header row does not match a supported product file. It begins: {beginning}. Expected ({expected}). "
-        f"WooCommerce's headers can be in {languages()}. Columns of any other table can be mapped: in the admin, or "
+    message = _(
+        "The header row does not match a supported product file. It begins: %(beginning)s. Expected (%(expected)s). "
+        "WooCommerce's headers can be in %(languages)s. Columns of any other table can be mapped: in the admin, or "
         "with --map."
-    )
+    ) % {"beginning": beginning, "expected": expected, "languages": languages()}
     is_table = sum(map(bool, table.headers)) > 1
     return UnknownTable(message, table) if is_table and len(tried) > 1 else UnreadableFile(message)

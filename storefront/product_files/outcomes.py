@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from storefront.catalogue.models import Product, Variant
 from storefront.product_files.existing import ExistingProduct, existing_products
 from storefront.product_files.impact import Effect
-from storefront.product_files.matching import Match, Matcher
+from storefront.product_files.matches import Match
+from storefront.product_files.matching import Matcher
 from storefront.product_files.parsed_products import ParsedProduct
 from storefront.product_files.spool import Spool
 from storefront.product_files.updating import Changes

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from django.db import models
+from django.utils.translation import gettext as _
 
 from storefront.catalogue import rules
 from storefront.catalogue.models import Category, Media, Option, OptionValue, Product, Variant
@@ -36,7 +37,9 @@ Nodes = TypeVar("Nodes", bound=Sized)
 def check_levels(nodes: Nodes) -> Nodes:
     """The nodes of a category's path. Raises InvalidValue if they are more levels than a tree can have."""
     if len(nodes) > rules.MAX_LEVELS:
-        raise InvalidValue(f"has {len(nodes)} levels; at most {rules.MAX_LEVELS} are allowed")
+        raise InvalidValue(
+            _("has %(count)s levels; at most %(most)s are allowed") % {"count": len(nodes), "most": rules.MAX_LEVELS}
+        )
     return nodes
 
 
@@ -56,14 +59,16 @@ def text_or_none(limit: int | None = None) -> Parse:
 def url(value: str) -> str:
     """A picture's http or https URL; blank stays blank."""
     if value and not value.lower().startswith(("https://", "http://")):
-        raise InvalidValue(f"expected a URL that begins with https:// or http://, found {quoted(value)}")
+        raise InvalidValue(
+            _("expected a URL that begins with https:// or http://, found %(value)s") % {"value": quoted(value)}
+        )
     return check_text(value, LIMITS[Media]["source_url"])
 
 
 def required(parse: Parse) -> Parse:
     def parse_unless_blank(value: str) -> Any:
         if not value:
-            raise InvalidValue("is empty")
+            raise InvalidValue(_("is empty"))
         return parse(value)
 
     return parse_unless_blank
@@ -78,9 +83,9 @@ def money(currency: str, blank: Decimal | None = ZERO) -> Parse:
             return blank
         amount = number(value)
         if amount.is_signed() and amount:
-            raise InvalidValue(f"expected an amount that is not negative, found {quoted(value)}")
+            raise InvalidValue(_("expected an amount that is not negative, found %(value)s") % {"value": quoted(value)})
         if amount > MAX_AMOUNT:
-            raise InvalidValue(f"is larger than {MAX_AMOUNT}")
+            raise InvalidValue(_("is larger than %(most)s") % {"most": MAX_AMOUNT})
         if problem := problem_of(amount, currency):
             raise InvalidValue(f"{problem}, found {quoted(value)}")
         return quantize(abs(amount), currency)
@@ -96,9 +101,12 @@ def integer(low: int = -MAX_INTEGER, high: int = MAX_INTEGER, blank: int | None 
             return blank
         amount = number(value)
         if amount != amount.to_integral_value():
-            raise InvalidValue(f"expected a whole number, found {quoted(value)}")
+            raise InvalidValue(_("expected a whole number, found %(value)s") % {"value": quoted(value)})
         if not low <= amount <= high:
-            raise InvalidValue(f"expected a whole number from {low} to {high}, found {quoted(value)}")
+            raise InvalidValue(
+                _("expected a whole number from %(low)s to %(high)s, found %(value)s")
+                % {"low": low, "high": high, "value": quoted(value)}
+            )
         return int(amount)
 
     return parse
@@ -117,7 +125,7 @@ def boolean(*, blank: bool) -> Parse:
             return False
         if not word:
             return blank
-        raise InvalidValue(f"expected 1 or 0, or true or false, found {quoted(value)}")
+        raise InvalidValue(_("expected 1 or 0, or true or false, found %(value)s") % {"value": quoted(value)})
 
     return parse
 
@@ -134,5 +142,7 @@ def stock(value: str) -> Decimal:
     """The stock level that the file states; `stock_levels.py` changes it to one that the shop can store."""
     amount = number(value)
     if abs(amount) > MAX_INTEGER:
-        raise InvalidValue(f"expected a quantity up to {MAX_INTEGER}, found {quoted(value)}")
+        raise InvalidValue(
+            _("expected a quantity up to %(most)s, found %(value)s") % {"most": MAX_INTEGER, "value": quoted(value)}
+        )
     return amount

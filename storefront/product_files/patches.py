@@ -7,6 +7,8 @@ from copy import copy, deepcopy
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from storefront.catalogue import rules
 from storefront.catalogue.dated.sale_periods import COLUMNS, lift, settle
 from storefront.catalogue.models import Product, Variant
@@ -32,13 +34,17 @@ def check_type(parsed: ParsedProduct, existing: ExistingProduct) -> None:
         return
     if takes_variants_away(parsed, existing):
         raise InvalidValue(
-            f"the product {existing.product.slug} has variants, and the file has it as one without; it stays as it is"
+            _("the product %(slug)s has variants, and the file has it as one without; it stays as it is")
+            % {"slug": existing.product.slug}
         )
     is_variable = existing.product.type == Product.Type.VARIABLE
     if parsed.fields.get("type") == Product.Type.VARIABLE and not is_variable and not parsed.variants:
         raise InvalidValue(
-            f"the product {existing.product.slug} has no variants, and the file has it as one with variants, but none "
-            "of them; it stays as it is"
+            _(
+                "the product %(slug)s has no variants, and the file has it as one with variants, but none of them; it "
+                "stays as it is"
+            )
+            % {"slug": existing.product.slug}
         )
 
 
@@ -62,7 +68,9 @@ def check_options(parsed: ParsedProduct, existing: ExistingProduct, rows: Sequen
     }
     active = (each.option_values for each in existing.variants if each.is_active and each.pk not in renamed)
     if more := sorted({name for values in active for name in values} - parsed.only_options):
-        raise InvalidValue(f"its variants have the option {more[0]}, for which the file has no columns")
+        raise InvalidValue(
+            _("its variants have the option %(value)s, for which the file has no columns") % {"value": more[0]}
+        )
 
 
 def merged_attributes(

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from storefront.catalogue import tree
 from storefront.catalogue.models import Product, RelatedProduct, Variant
@@ -111,7 +112,7 @@ class PendingRelations(AbstractContextManager["PendingRelations"]):
 
     def references(self, stated: Iterable[tuple[int, str]]) -> list[tuple[_Reference, set[int]]]:
         """The references in these lists, each with the ids of the file's products that it names, in order."""
-        products = [product for product, _ in stated]
+        products = [product for product, _unused in stated]
         rows = self._database.execute(
             "SELECT r.product, r.kind, r.line, r.header, r.place, r.name, r.value, k.id FROM stated s"
             " JOIN reference r USING (product, kind, line)"
@@ -170,10 +171,11 @@ def _wanted(
 def _problem(reference: _Reference, found: set[int]) -> str:
     name = quoted(f"id:{reference.value}" if reference.column == "external_id" else reference.value)
     if not found:
-        return f"{name} is not a product in the file or the shop; ignored"
+        return _("%(name)s is not a product in the file or the shop; ignored") % {"name": name}
     if len(found) > 1:
-        return f"{name} is the {_WORDS.get(reference.column, 'key')} of {len(found)} products; ignored"
-    return f"{name} is the product itself; ignored" if reference.product in found else ""
+        text = _("%(name)s is the %(key)s of %(count)s products; ignored")
+        return text % {"name": name, "key": _WORDS.get(reference.column, _("key")), "count": len(found)}
+    return _("%(name)s is the product itself; ignored") % {"name": name} if reference.product in found else ""
 
 
 _WORDS = {"sku": "SKU", "external_id": "ID"}
@@ -202,7 +204,7 @@ def _existing(
 def _apply(
     shop: Shop, stated: Stated, wanted: dict[tuple[int, str], list[int]], *, write: bool, journal: Journal | None
 ) -> list[RelatedChange]:
-    products = {product for product, _ in stated if product > 0}
+    products = {product for product, _unused in stated if product > 0}
     # Relations to deleted products are in no file. They stay in case the product is restored.
     rows = RelatedProduct.objects.filter(shop=shop, product_id__in=products, related_product__deleted_at=None)
     before: dict[tuple[int, str], list[RelatedProduct]] = {}
@@ -214,11 +216,11 @@ def _apply(
         if key[0] > 0 and [row.related_product_id for row in before.get(key, [])] != ids
     }
     if write and different:
-        gone = [row.pk for rows, _ in different.values() for row in rows]
+        gone = [row.pk for rows, _unused in different.values() for row in rows]
         RelatedProduct.objects.filter(shop=shop, pk__in=gone).delete()
         RelatedProduct.objects.bulk_create(
             RelatedProduct(shop=shop, product_id=product, kind=kind, related_product_id=id, sort_order=order)
-            for (product, kind), (_, ids) in different.items()
+            for (product, kind), (_unused, ids) in different.items()
             for order, id in enumerate(ids)
         )
         if journal:
@@ -234,8 +236,8 @@ def _changes(
     stated: Stated,
     different: dict[tuple[int, str], tuple[list[RelatedProduct], list[int]]],
 ) -> list[RelatedChange]:
-    ids = {id for (product, _), (rows, new) in different.items() for id in (product, *new)}
-    ids |= {row.related_product_id for rows, _ in different.values() for row in rows}
+    ids = {id for (product, _unused), (rows, new) in different.items() for id in (product, *new)}
+    ids |= {row.related_product_id for rows, _unused in different.values() for row in rows}
     slugs = dict(Product.objects.filter(shop=shop, pk__in=ids).values_list("pk", "slug"))
     changes: dict[int, RelatedChange] = {}
     for (product, kind), (rows, new) in different.items():

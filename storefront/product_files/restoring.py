@@ -14,6 +14,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from django.db import models
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.catalogue.dated import sale_periods
 from storefront.catalogue.models import Media, Product, RelatedProduct, StockAdjustment, Variant
@@ -36,13 +38,13 @@ _LOST_WITH_VARIANT = {
     "catalogue.StockAdjustment",
 }
 # What changed, in words for people, by table.
-_WORDS = {
-    "media": "its pictures",
-    "options": "its options",
-    "values": "its options",
-    "variants": "its variants",
-    "categories": "its categories",
-    "bundle_items": "its bundle",
+_CHANGED = {
+    "media": _lazy("its pictures changed since"),
+    "options": _lazy("its options changed since"),
+    "values": _lazy("its options changed since"),
+    "variants": _lazy("its variants changed since"),
+    "categories": _lazy("its categories changed since"),
+    "bundle_items": _lazy("its bundle changed since"),
 }
 
 Content = dict[str, Any]
@@ -60,26 +62,27 @@ def obstacle(
 ) -> str:
     """Return the reason why the import's changes of this product cannot be taken back; empty if they can."""
     if existing.product.deleted_at:
-        return "it was deleted since"
+        return _("it was deleted since")
     rows = rows_of(existing)
     for name, parts in content.items():
         found = {row.pk: row for row in rows[name]}
         if "all" in parts and sorted(found) != parts["all"]:
-            return f"{_WORDS[name]} changed since"
-        for _, row, values in _pairs(parts.get("changed", {}), found):
+            return str(_CHANGED[name])
+        for _id, row, values in _pairs(parts.get("changed", {}), found):
             if row is None:
-                return f"{_WORDS[name]} changed since"
+                return str(_CHANGED[name])
             if column := _changed_since(shop, name, row, {key: each[1] for key, each in values.items()}, now):
-                of_variant = f"{row.name}: " if isinstance(row, Variant) else "its "
-                return f"{of_variant}{column.removesuffix('_id').replace('_', ' ')} changed since"
-        for _, row, values in _pairs(parts.get("added", {}), found):
+                of = f"{row.name}: " if isinstance(row, Variant) else ""
+                text = _("%(column)s changed since") if of else _("its %(column)s changed since")
+                return of + text % {"column": _(column.removesuffix("_id").replace("_", " "))}
+        for _id, row, values in _pairs(parts.get("added", {}), found):
             if row is None or _changed_since(shop, name, row, values, now):
-                return f"{_WORDS[name]} changed since"
+                return str(_CHANGED[name])
             if name == "variants" and (use := _use_of(row, sold_variants)):
-                return f"its variant {row.name} {use}"
-    for kind, (_, after) in related.items():
-        if [id for id, _ in existing.related.get(kind, ())] != _living(shop, after):
-            return "its related products changed since"
+                return use
+    for kind, (_before, after) in related.items():
+        if [id for id, _order in existing.related.get(kind, ())] != _living(shop, after):
+            return _("its related products changed since")
     return _missing(shop, content)
 
 
@@ -103,7 +106,7 @@ def restore(
             wanted = [(row.pk, row.source_url) for row in restored if row.source_url and not row.file]
     for name in [*(name for name in TABLES if name != "product"), "product"]:
         found = {row.pk: row for row in rows[name]}
-        for _, row, values in _pairs(content.get(name, {}).get("changed", {}), found):
+        for _id, row, values in _pairs(content.get(name, {}).get("changed", {}), found):
             _write(name, row, values, now)
     for kind, (before, after) in related.items():
         listed = {*before, *after}
@@ -168,12 +171,15 @@ def _use_of(variant: Variant, sold_variants: Callable[[Iterable[int]], set[int]]
     """Return what became of a variant that the import added, and that would be lost with it: a sale, a price of a
     customer group, a file. Carts lose it as they do when the admin removes it."""
     if sold_variants([variant.pk]):
-        return "was sold since"
+        return _("its variant %(name)s was sold since") % {"name": variant.name}
     for relation in Variant._meta.related_objects:
         rows: Any = relation.related_model
         is_lost = relation.on_delete in (models.CASCADE, models.PROTECT) and rows._meta.label not in _LOST_WITH_VARIANT
         if is_lost and rows._default_manager.filter(**{relation.field.name: variant}).exists():
-            return f"has a {rows._meta.verbose_name} since"
+            return _("its variant %(name)s has a %(what)s since") % {
+                "name": variant.name,
+                "what": rows._meta.verbose_name,
+            }
     return ""
 
 
@@ -227,5 +233,5 @@ def _missing(shop: Shop, content: Content) -> str:
     for model, ids in wanted.items():
         ids -= put_back.get(model, set())
         if model.objects.filter(shop=shop, pk__in=ids).count() < len(ids):
-            return f"a {model._meta.verbose_name} that it had is gone"
+            return _("a %(what)s that it had is gone") % {"what": model._meta.verbose_name}
     return ""

@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager
 from itertools import groupby
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from storefront.product_files.parsed_products import Failure, Problem
 
 CHUNK_ROWS = 500
@@ -69,13 +71,25 @@ class RowStore(AbstractContextManager["RowStore"]):
             " HAVING count(DISTINCT owner) > 1) AND name IN (SELECT grouping FROM row) ORDER BY name, line"
         ).fetchall()
         for name, same in groupby(claims, key=lambda claim: claim[0]):
-            groups = [(group, line) for _, group, line in same]
-            owners = f"lines {groups[0][1]} and {groups[1][1]} are both {name.partition(':')[2][:100]}"
+            groups = [(group, line) for _owner, group, line in same]
+            both = {"first": groups[0][1], "second": groups[1][1], "name": name.partition(":")[2][:100]}
             under = self._database.execute("SELECT line FROM row WHERE grouping = ?", (name,)).fetchall()
             for (line,) in under:
-                self.refuse(groups[0][0], [Problem(line, "", f"its parent is not certain: {owners}")])
+                self.refuse(
+                    groups[0][0],
+                    [
+                        Problem(
+                            line,
+                            "",
+                            _("its parent is not certain: lines %(first)s and %(second)s are both %(name)s") % both,
+                        )
+                    ],
+                )
             for group, line in groups:
-                reason = f"is not imported, since {owners}, which line {under[0][0]} names as its parent"
+                reason = _(
+                    "is not imported, since lines %(first)s and %(second)s are both %(name)s, which line %(line)s "
+                    "names as its parent"
+                ) % {**both, "line": under[0][0]}
                 self.refuse(group, [Problem(line, "", reason)])
         self._flush()
 
@@ -97,7 +111,7 @@ class RowStore(AbstractContextManager["RowStore"]):
             "JOIN (SELECT name, min(line) AS first FROM joined GROUP BY name) USING (name) ORDER BY first, name, line"
         )
         for name, members in groupby(rows, key=lambda row: row[0]):
-            yield _group(name, ((line, content) for _, line, content in members))
+            yield _group(name, ((line, content) for _name, line, content in members))
 
     def _flush(self) -> None:
         self._database.executemany("INSERT INTO row VALUES (?, ?, ?)", self._pending)
@@ -112,9 +126,12 @@ def _group(name: str, stored: Iterator[tuple[int, str]]) -> tuple[str, list[Grou
     for line, content in stored:
         size += len(content)
         if len(rows) + len(refusals) == MAX_GROUP_ROWS or size > MAX_GROUP_SIZE:
-            count = len(rows) + len(refusals) + 1 + sum(1 for _ in stored)
-            most = f"at most {MAX_GROUP_ROWS:,} are read, with {MAX_GROUP_SIZE:,} characters"
-            reason = f"the product has {count:,} rows; {most}"
+            count = len(rows) + len(refusals) + 1 + sum(1 for _row in stored)
+            reason = _("the product has %(count)s rows; at most %(most)s are read, with %(size)s characters") % {
+                "count": f"{count:,}",
+                "most": f"{MAX_GROUP_ROWS:,}",
+                "size": f"{MAX_GROUP_SIZE:,}",
+            }
             return Failure([Problem(rows[0][0] if rows else line, "", reason)])
         values = json.loads(content)
         if isinstance(values, dict):

@@ -5,6 +5,8 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from storefront.catalogue.parsing import InvalidValue, Parse
 from storefront.product_files.csv_reading import Row, Table, UnreadableFile
 from storefront.product_files.number_formats import number_format
@@ -30,14 +32,14 @@ class ColumnIndex:
         self.index: dict[str, int] = {}
         self.header: dict[str, str] = {}
         found = list(headers)
-        names = one_each(name for _, name in found)
-        for position, ((header, _), name) in enumerate(zip(found, names, strict=True)):
+        names = one_each(name for _unused, name in found)
+        for position, ((header, _unused), name) in enumerate(zip(found, names, strict=True)):
             if name is None:
                 continue
             if name in self.index:
                 raise UnreadableFile(
-                    f"The header has {self.header[name]} and {header}, which mean the same. Each column can appear "
-                    "only once."
+                    _("The header has %(first)s and %(second)s, which mean the same. Each column can appear only once.")
+                    % {"first": self.header[name], "second": header}
                 )
             self.index[name], self.header[name] = position, header
 
@@ -119,7 +121,7 @@ class UncarriedColumns:
             value = row.values[position]
             if value and value.lower() not in harmless:
                 self.pending.remove(column)
-                reason = "is not imported; this is the first row with a value"
+                reason = _("is not imported; this is the first row with a value")
                 yield Notice(Problem(row.line, header, reason, "warning"))
 
 
@@ -137,18 +139,18 @@ def read_numbers(table: Table, columns: ColumnIndex, names: Iterable[str]) -> No
 def unknown_column(position: int, header: str, known: Iterable[str]) -> tuple[str, str]:
     """(column, reason) of a warning about a column that is not known, with the known one that it resembles."""
     if not header:
-        return f"column {position + 1}", "has no header; not imported"
-    return header, f"is not a known column; not imported.{resembling(header, known)}"
+        return _("column %(place)s") % {"place": position + 1}, _("has no header; not imported")
+    return header, _("is not a known column; not imported.") + resembling(header, known)
 
 
 def refusal_without(program: str, missing: Sequence[str]) -> str:
     """The refusal of a file that lacks these columns, which new products need; empty if it lacks none."""
     if not missing:
         return ""
-    return (
-        f"The file looks like {program}'s, but has no column {' and no column '.join(missing)}, which new products "
-        "need. It can only update existing products; choose to update them, or upload a complete export."
-    )
+    return _(
+        "The file looks like %(program)s's, but has no column %(columns)s, which new products need. It can only update "
+        "existing products; choose to update them, or upload a complete export."
+    ) % {"program": program, "columns": _(" and no column ").join(missing)}
 
 
 def resembling(name: str, known: Iterable[str]) -> str:
@@ -156,4 +158,4 @@ def resembling(name: str, known: Iterable[str]) -> str:
     by_plain = {each.casefold(): each for each in known}
     # Longer than any name that is known, so that a long one is not compared.
     similar = get_close_matches(name.casefold(), by_plain, n=1, cutoff=0.75) if len(name) <= MAX_COMPARED else []
-    return f' Did you mean "{by_plain[similar[0]]}"?' if similar else ""
+    return _(' Did you mean "%(name)s"?') % {"name": by_plain[similar[0]]} if similar else ""

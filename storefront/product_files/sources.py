@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext as _
+
 from storefront.product_files.csv_reading import UnreadableFile
 from storefront.product_files.models import MAX_SOURCE_LENGTH, ImportSource
 from storefront.shops.models import Shop
@@ -31,7 +33,9 @@ def checked_name(name: str) -> str:
     """The name without padding. Raises UnreadableFile if it cannot be a source's name."""
     name = " ".join(name.split())
     if len(name) > MAX_SOURCE_LENGTH or not name.isprintable():
-        raise UnreadableFile(f"The source's name must have at most {MAX_SOURCE_LENGTH} printable characters.")
+        raise UnreadableFile(
+            _("The source's name must have at most %(most)s printable characters.") % {"most": MAX_SOURCE_LENGTH}
+        )
     return name
 
 

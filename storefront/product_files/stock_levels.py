@@ -7,6 +7,8 @@ from collections.abc import Callable
 from decimal import ROUND_FLOOR, Decimal
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from storefront.product_files.parsed_products import ParsedProduct
 
 
@@ -18,7 +20,7 @@ def read_level(parsed: ParsedProduct, fields: dict[str, Any], column: str, line:
         return
     whole = int(qty.to_integral_value(rounding=ROUND_FLOOR))
     if whole != qty:
-        parsed.warn(column, f"stock {qty} was imported as {whole}", line)
+        parsed.warn(column, _("stock %(qty)s was imported as %(whole)s") % {"qty": qty, "whole": whole}, line)
     fields["stock_qty"] = whole
     settle_level(fields, None, lambda reason: parsed.warn_if_new(column, reason, line))
 
@@ -35,5 +37,8 @@ def settle_level(fields: dict[str, Any], row: Any = None, warn: Callable[[str], 
     if level >= lowest or not is_tracked or is_allowed:
         return fields
     if warn:
-        warn(f"stock {level} was imported as {lowest}, because backorders are not allowed")
+        warn(
+            _("stock %(level)s was imported as %(lowest)s, because backorders are not allowed")
+            % {"level": level, "lowest": lowest}
+        )
     return fields | {"stock_qty": lowest}

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.apps import apps
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
 
 from storefront.catalogue import events, search_index, tree
 from storefront.catalogue.inventory.ledger import Kind as StockKind
@@ -106,7 +107,7 @@ class _Undoing:
         found = existing_products(self.shop, list(by_product), lock=self.write)
         verdicts = {}
         for id, changes in by_product.items():
-            verdicts[id] = self._restore_one(found[id], changes) if id in found else "a product that is gone"
+            verdicts[id] = self._restore_one(found[id], changes) if id in found else _("a product that is gone")
         if self.write:
             search_index.write_texts(self.shop, [id for id, reason in verdicts.items() if not reason])
         return verdicts
@@ -128,7 +129,7 @@ class _Undoing:
                         self._take_back(existing, change)
             except IntegrityError:
                 # Such as a slug that another product has now, or stock that would fall below zero.
-                reason = "a value that it had cannot be restored any more"
+                reason = _("a value that it had cannot be restored any more")
             except _Stays:
                 pass
         return f"{product.name}: {reason}" if reason else ""
@@ -176,13 +177,13 @@ class _Undoing:
         )
         rows: Any
         for rows in (later, entries):
-            found |= dict.fromkeys(rows.values_list("object_id", flat=True), "it was changed since")
+            found |= dict.fromkeys(rows.values_list("object_id", flat=True), _("it was changed since"))
         items = BundleItem.objects.filter(shop=self.shop, product__in=ids, bundle__deleted_at=None)
         items = items.exclude(bundle__in=[id for id in ids if id not in found])
-        found |= dict.fromkeys(items.values_list("product_id", flat=True), "it is part of a bundle")
+        found |= dict.fromkeys(items.values_list("product_id", flat=True), _("it is part of a bundle"))
         taken = StockAdjustment.objects.filter(shop=self.shop, product__in=ids, kind=StockKind.SOLD)
         for sold in (taken, _order_lines(self.shop).filter(product__in=ids)):
-            found |= dict.fromkeys(sold.values_list("product_id", flat=True), "it was sold since")
+            found |= dict.fromkeys(sold.values_list("product_id", flat=True), _("it was sold since"))
         return found
 
     def _unlink(self, rows: list[ImportedChange]) -> Verdicts:
@@ -237,7 +238,7 @@ def _order_lines(shop: Shop) -> Any:
 def _use_of(row: Any, content: dict[str, Any]) -> str:
     """The reason why a row that an import created stays: it was changed since, or something refers to it."""
     if row.name != content["name"] or getattr(row, "updated_at", None) != getattr(row, "created_at", None):
-        return "it was changed since"
+        return _("it was changed since")
     for relation in row._meta.related_objects:
         rows = relation.related_model._default_manager.filter(**{relation.field.name: row})
         if relation.related_model is Product:
@@ -245,5 +246,5 @@ def _use_of(row: Any, content: dict[str, Any]) -> str:
         elif any(each.name == "product" for each in relation.related_model._meta.fields):
             rows = rows.filter(product__deleted_at=None)
         if rows.exists():
-            return "something uses it"
+            return _("something uses it")
     return ""

@@ -4,6 +4,8 @@ from datetime import datetime
 
 import structlog
 from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from django_tasks import task
 
 from storefront import audit
@@ -14,12 +16,13 @@ from storefront.product_files.jobs import SILENCE
 from storefront.product_files.models import ProductImport
 from storefront.product_files.undoing import NotUndoable, refusal_to_undo, undo_import
 from storefront.shops.models import Shop, User
+from storefront.shops.staff_language import speaking_to
 from storefront.shops.task_quota import check_tasks
 
 log = structlog.get_logger(__name__)
 
-STOPPED = "Undoing it was stopped, because {}. What is undone stays undone. Undo it again to continue."
-BROKE = "of an internal error"
+STOPPED = _lazy("Undoing it was stopped, because %(reason)s. What is undone stays undone. Undo it again to continue.")
+BROKE = _lazy("of an internal error")
 State = ProductImport.State
 
 
@@ -28,7 +31,7 @@ def refusal_to_start(row: ProductImport, now: datetime) -> str:
     again."""
     is_alive = row.heartbeat_at and row.heartbeat_at > now - SILENCE
     if row.state == State.UNDOING and is_alive:
-        return "This import is being undone."
+        return _("This import is being undone.")
     return refusal_to_undo(row, now)
 
 
@@ -47,11 +50,17 @@ def start_undo(*, shop: Shop, row: ProductImport, user: User | None, now: dateti
 
 @task(queue_name=FILES)
 def run_undo(shop_id: int, import_id: int, user_id: int | None = None, asked_from: str = "") -> None:
-    """Undo the import on behalf of whoever asked for it. After an interruption, it can run again."""
+    """Undo the import on behalf of whoever asked for it, in the language of their admin. After an interruption, it can
+    run again."""
     row = ProductImport.objects.select_related("shop").filter(shop=shop_id, pk=import_id, state=State.UNDOING).first()
     if row is None:
         return
     user = User.objects.filter(pk=user_id).first() if user_id else None
+    with speaking_to(user, row.shop):
+        _undo(row, user, asked_from)
+
+
+def _undo(row: ProductImport, user: User | None, asked_from: str) -> None:
     try:
         with audit.acting(audit.staff(user) if user else audit.SYSTEM, place=asked_from):
             undo_import(shop=row.shop, row=row, now=clock.now())
@@ -59,14 +68,14 @@ def run_undo(shop_id: int, import_id: int, user_id: int | None = None, asked_fro
         _stop(row, refusal.text)
     except Exception:
         log.exception("import_undo_failed", product_import=row.pk)
-        undo_stopped(shop_id, import_id, reason=BROKE)
+        undo_stopped(row.shop_id, row.pk, reason=str(BROKE))
 
 
 def undo_stopped(
     shop_id: int, import_id: int, user_id: int | None = None, asked_from: str = "", *, reason: str
 ) -> None:
     """Note that undoing was stopped, so that it can be started again. `reason` is the end of a sentence."""
-    _stop(ProductImport.objects.get(shop=shop_id, pk=import_id), STOPPED.format(reason))
+    _stop(ProductImport.objects.get(shop=shop_id, pk=import_id), STOPPED % {"reason": reason})
 
 
 def _stop(row: ProductImport, reason: str) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from storefront import audit
 from storefront.kit import clock
@@ -55,13 +56,13 @@ class UndoReport:
 def refusal_to_undo(row: ProductImport, now: datetime) -> str:
     """Return the reason why this import cannot be undone at all; empty if it can."""
     if row.state == State.UNDONE:
-        return "This import was undone already."
+        return _("This import was undone already.")
     if row.state not in (State.DONE, State.FAILED, State.UNDOING):
-        return "This import has not ended, so there is nothing to undo yet."
+        return _("This import has not ended, so there is nothing to undo yet.")
     if row.dry_run or not row.journal.exists():
-        return "This import changed nothing, or its changes are not kept any more."
+        return _("This import changed nothing, or its changes are not kept any more.")
     if row.finished_at and row.finished_at < now - UNDOABLE and row.state != State.UNDOING:
-        return f"Imports can be undone for {UNDOABLE.days} days."
+        return _("Imports can be undone for {days} days.").format(days=UNDOABLE.days)
     return ""
 
 
@@ -75,7 +76,7 @@ def undo_import(
     if reason := refusal_to_undo(row, now):
         raise NotUndoable(reason)
     ProductImport.objects.filter(shop=shop, pk=row.pk, state__in=[State.DONE, State.FAILED]).update(state=State.UNDOING)
-    for looked_at, _ in undo_batches(shop, row, now):
+    for looked_at, _batch in undo_batches(shop, row, now):
         ProductImport.objects.filter(pk=row.pk).update(heartbeat_at=clock.now())
         if progress:
             progress(looked_at)

@@ -9,6 +9,9 @@ from contextlib import nullcontext
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
 from storefront.catalogue import events, records, rules
 from storefront.catalogue.dated.plans import Plan, plan_of
 from storefront.catalogue.dated.sale_periods import columns_to_write
@@ -124,7 +127,7 @@ class _ProductUpdate(ListUpdates):
         parsed, product = self.parsed, self.product
         patches.check_type(parsed, self.existing)
         if parsed.refusal_if_new and parsed.variants and product.type != Product.Type.VARIABLE:
-            raise InvalidValue(f"the product {product.slug} has no variations")
+            raise InvalidValue(_("the product %(slug)s has no variations") % {"slug": product.slug})
         patches.check_options(parsed, self.existing, self.variant_rows)
         self._fields()
         self._media()
@@ -132,7 +135,7 @@ class _ProductUpdate(ListUpdates):
             self._variants(parsed.variants)
         elif patches.takes_variants_away(parsed, self.existing):
             if parsed.is_partial:
-                raise InvalidValue("its variants may be among the rows of the file that cannot be read")
+                raise InvalidValue(_("its variants may be among the rows of the file that cannot be read"))
             self.plans.variants = Plan(self._switched_off(self.existing.variants))
         self._follow_variants()
         if parsed.options is not None:
@@ -193,7 +196,9 @@ class _ProductUpdate(ListUpdates):
         if prices is None or fields.get("type", product.type) != Product.Type.VARIABLE or not self.existing.variants:
             return fields
         if prices.regular is not None or prices.sale is not None:
-            self.parsed.warn_once_if_updated("", "the price of a product with variants, which have their own; ignored")
+            self.parsed.warn_once_if_updated(
+                "", _("the price of a product with variants, which have their own; ignored")
+            )
         return {name: value for name, value in fields.items() if name != STATED}
 
     def _settled(self, fields: dict[str, Any], row: Any, line: int) -> dict[str, Any]:
@@ -209,7 +214,7 @@ class _ProductUpdate(ListUpdates):
         fields = settle_level(fields, row, lambda reason: warn(reason, header_of("stock_qty", self.headers)))
         fields = settled(fields, self.prices_at, row, warn)
         if row is not None and patches.ends_reduction(fields, row):
-            warn("the price is not below the compare price any more; the sale ends")
+            warn(_("the price is not below the compare price any more; the sale ends"))
             fields = fields | {"compare_price": ZERO}
         return fields
 
@@ -222,7 +227,7 @@ class _ProductUpdate(ListUpdates):
         plan, product = self.plans.variants, self.product
         type = next((value for row, name, value in self.assignments if row is product and name == "type"), product.type)
         if plan is not None and type == Product.Type.VARIABLE and "price" not in self.parsed.fields:
-            new = [row for row, _ in plan.writes if row.pk is None]
+            new = [row for row, _unused in plan.writes if row.pk is None]
             prices = patches.list_prices(product, self.existing.variants, new, self.assignments, self.prices_at)
             self.columns.update(self.set(product, prices))
 
@@ -270,7 +275,7 @@ class _ProductUpdate(ListUpdates):
         if "attributes" not in self.parsed.fields:
             stated = [(row, each.option_values) for row, each in pairs if each.states_options]
             self._set_attributes(patches.with_option_values(self.attributes, before, stated))
-        rows = [row for row, _ in plan.writes]
+        rows = [row for row, _unused in plan.writes]
         if self.parsed.variants_complete and not self.parsed.is_partial:
             named = {row.pk for row in self.variant_rows if row}
             plan.writes += self._switched_off([row for row in self.existing.variants if row.pk not in named])
@@ -316,15 +321,21 @@ class _ProductUpdate(ListUpdates):
         writes = self.plans.variants.writes if self.plans.variants else []
         return [
             (each.external_id, row.pk)
-            for each, existing, (row, _) in zip(self.parsed.variants or (), self.variant_rows, writes, strict=False)
+            for each, existing, (row, _unused) in zip(
+                self.parsed.variants or (), self.variant_rows, writes, strict=False
+            )
             if existing is None and each.external_id
         ]
 
     def _switched_off(self, rows: list[Variant]) -> list[tuple[Variant, list[str]]]:
         """The variants, as they stop selling because the file lacks them; the report names their number."""
         if count := sum(row.is_active for row in rows):
-            lacking = "variant that the file lacks is" if count == 1 else "variants that the file lacks are"
-            self._warn(f"{count:,} {lacking} switched off", self.parsed.line)
+            text = ngettext(
+                "%(count)s variant that the file lacks is switched off",
+                "%(count)s variants that the file lacks are switched off",
+                count,
+            )
+            self._warn(text % {"count": f"{count:,}"}, self.parsed.line)
         return [
             (row, self.with_updated_at(row, self.set(row, {"is_active": False}, f"variant {row.name} ")))
             for row in rows

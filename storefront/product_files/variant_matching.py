@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from django.db import connection
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.catalogue.models import Product, Variant
 from storefront.kit.bulk_insert import BulkTable, allocate_ids
@@ -22,7 +24,7 @@ from storefront.product_files.parsed_products import ParsedProduct, ParsedVarian
 from storefront.product_files.sources import Source
 from storefront.shops.models import Shop
 
-ANOTHER_SOURCE = "; if the file is from another shop, name it as the source of the import"
+ANOTHER_SOURCE = _lazy("; if the file is from another shop, name it as the source of the import")
 
 
 class FoundVariant(NamedTuple):
@@ -34,7 +36,7 @@ class FoundVariant(NamedTuple):
     product: Found
 
     def __str__(self) -> str:
-        return f"the variant {_described(self)} of {self.product}"
+        return _("the variant %(variant)s of %(product)s") % {"variant": _described(self), "product": self.product}
 
 
 class Contradiction(Exception):
@@ -124,15 +126,18 @@ class _Pairing:
             found = self.keys.by_id.get(wanted.external_id or 0)
             if found is None:
                 continue
-            stated = f"ID {wanted.external_id} is {found}"
+            stated = {"id": wanted.external_id, "found": found, "hint": self._hint()}
             row = self._by_pk.get(found.id)
             if row is None:
-                raise Contradiction(f"{stated}, but its product is {self.product}{self._hint()}")
+                text = _("ID %(id)s is %(found)s, but its product is %(product)s%(hint)s")
+                raise Contradiction(text % {**stated, "product": self.product})
             named = self._only_with_sku(wanted)
             if named is not None and named is not row:
-                raise Contradiction(f"{stated}, but SKU {wanted.sku} is that of the variant {_described(named)}")
+                text = _("ID %(id)s is %(found)s, but SKU %(sku)s is that of the variant %(variant)s")
+                raise Contradiction(text % {**stated, "sku": wanted.sku, "variant": _described(named)})
             if not self._is_trusted(wanted, row):
-                raise Contradiction(f"{stated}, and neither SKU nor options agree{self._hint()}")
+                text = _("ID %(id)s is %(found)s, and neither SKU nor options agree%(hint)s")
+                raise Contradiction(text % stated)
             self._take(place, row)
 
     def by_sku(self) -> None:
@@ -169,13 +174,17 @@ class _Pairing:
             key = taken.key if taken and taken.states_options else own
             if key == own and key in changed:
                 raise Contradiction(
-                    f"the variant on {changed[key]} would have the same options as the variant {_described(existing)}"
+                    _("the variant on %(place)s would have the same options as the variant %(existing)s")
+                    % {"place": changed[key], "existing": _described(existing)}
                 )
 
     def _take(self, place: int, row: Variant) -> None:
         wanted = self.wanted[place]
         if other := self._taken.get(row.pk):
-            raise Contradiction(f"lines {other.line} and {wanted.line} are the same variant, {_described(row)}")
+            raise Contradiction(
+                _("lines %(first)s and %(second)s are the same variant, %(variant)s")
+                % {"first": other.line, "second": wanted.line, "variant": _described(row)}
+            )
         self._taken[row.pk], self.rows[place] = wanted, row
 
     def _only_with_sku(self, wanted: ParsedVariant) -> Variant | None:
@@ -200,22 +209,29 @@ class _Pairing:
         found = self.keys.by_sku.get(wanted.sku, ())
         if len(found) == 1 and found[0].product.id != self.product.id and not self.keys.repeats(wanted.sku):
             raise Contradiction(
-                f"SKU {wanted.sku} is {found[0]}, but the product of line {wanted.line} is {self.product}"
+                _("SKU %(sku)s is %(value)s, but the product of line %(line)s is %(product)s")
+                % {"sku": wanted.sku, "value": found[0], "line": wanted.line, "product": self.product}
             )
 
     def _unknown(self, wanted: ParsedVariant) -> str:
         same = [each.line for each in self.wanted if wanted.sku and each.sku == wanted.sku]
         if len(same) > 1:
-            return f"lines {same[0]} and {same[1]} have the same SKU {wanted.sku}"
+            text = _("lines %(first)s and %(second)s have the same SKU %(sku)s")
+            return text % {"first": same[0], "second": same[1], "sku": wanted.sku}
         if len(rows := self._by_sku.get(wanted.sku, ())) > 1:
-            return f"SKU {wanted.sku} is that of the variants {' and '.join(map(_described, rows[:3]))}"
+            variants = _(" and ").join(map(_described, rows[:3]))
+            return _("SKU %(sku)s is that of the variants %(variants)s") % {"sku": wanted.sku, "variants": variants}
         stated = [f"ID {wanted.external_id}"] if wanted.external_id else []
         stated += [f"SKU {wanted.sku}"] if wanted.sku else []
-        with_keys = f" with the {' or '.join(stated)}" if stated else " without options"
-        return f"{self.product} has no variant{with_keys} (line {wanted.line}); a new one needs its options"
+        text = (
+            _("%(product)s has no variant with the %(keys)s (line %(line)s); a new one needs its options")
+            if stated
+            else _("%(product)s has no variant without options (line %(line)s); a new one needs its options")
+        )
+        return text % {"product": self.product, "keys": _(" or ").join(stated), "line": wanted.line}
 
     def _hint(self) -> str:
-        return "" if self.keys.source and self.keys.source.is_named else ANOTHER_SOURCE
+        return "" if self.keys.source and self.keys.source.is_named else str(ANOTHER_SOURCE)
 
 
 def _described(variant: Variant | FoundVariant) -> str:
@@ -227,7 +243,7 @@ def link_variants(shop: Shop, source: Source, links: Sequence[tuple[int, int]]) 
     with it, unless that one's product is deleted."""
     if not links:
         return []
-    known = variants_by_id(shop, source, {external for external, _ in links})
+    known = variants_by_id(shop, source, {external for external, _unused in links})
     # The first of several rows with an id counts.
     free = {external: variant for external, variant in reversed(links) if external not in known}
     with connection.cursor() as cursor:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile, ZipInfo
 
+from django.utils.translation import gettext as _
 from openpyxl.reader.excel import ExcelReader
 from openpyxl.xml.constants import SHARED_STRINGS
 
@@ -52,8 +53,8 @@ class _Reader(ExcelReader):
         found = self.package.find(SHARED_STRINGS)
         if found is not None and self.archive.getinfo(found.PartName[1:]).file_size > MAX_TEXT_BYTES:
             raise UnreadableFile(
-                f"The Excel workbook has more than {MAX_TEXT_BYTES:,} bytes of texts. "
-                "Split it, or save it as CSV UTF-8."
+                _("The Excel workbook has more than %(most)s bytes of texts. Split it, or save it as CSV UTF-8.")
+                % {"most": f"{MAX_TEXT_BYTES:,}"}
             )
         super().read_strings()
 
@@ -76,6 +77,9 @@ def check_size(path: Path) -> None:
     size = sum(part.file_size for part in parts if not part.filename.startswith(_PICTURES))
     if len(parts) > MAX_PARTS or size > MAX_UNPACKED_BYTES:
         raise UnreadableFile(
-            f"The Excel workbook has {size:,} bytes when it is unpacked; at most {MAX_UNPACKED_BYTES:,} are read. "
-            "Split it, or save it as CSV UTF-8."
+            _(
+                "The Excel workbook has %(size)s bytes when it is unpacked; at most %(most)s are read. Split it, or "
+                "save it as CSV UTF-8."
+            )
+            % {"size": f"{size:,}", "most": f"{MAX_UNPACKED_BYTES:,}"}
         )

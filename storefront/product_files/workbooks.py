@@ -16,6 +16,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from openpyxl.cell.cell import ERROR_CODES
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet._reader import FORMULA_TAG, WorkSheetParser
@@ -32,10 +34,10 @@ MAX_ROWS = 1_048_576
 MAX_SHEETS_NAMED = 10
 # A value that a formula has not left in the file.
 _NOT_CALCULATED = "#NOT CALCULATED"
-_REASONS = dict.fromkeys((*ERROR_CODES, "#SPILL!", "#CALC!"), "is the error {}, not a value") | {
-    _NOT_CALCULATED: "is a formula without a value; open the file in a spreadsheet program and save it again"
+_REASONS = dict.fromkeys((*ERROR_CODES, "#SPILL!", "#CALC!"), _lazy("is the error {}, not a value")) | {
+    _NOT_CALCULATED: _lazy("is a formula without a value; open the file in a spreadsheet program and save it again")
 }
-_DAMAGED = "The Excel workbook is damaged or not one that can be read. Save it again, or save it as CSV UTF-8."
+_DAMAGED = _lazy("The Excel workbook is damaged or not one that can be read. Save it again, or save it as CSV UTF-8.")
 
 
 # (row number, values, reason why they are refused, positions of numbers). The reason is an error of a cell, whose value
@@ -66,10 +68,13 @@ class Workbook(Table):
         self.size = self._rows.tell()
         first = next(self._stored(), None)
         if first is None:
-            raise UnreadableFile("The workbook is empty; expected a header row followed by products.")
-        self.header_line, self._header, problem, _ = first
+            raise UnreadableFile(_("The workbook is empty; expected a header row followed by products."))
+        self.header_line, self._header, problem, _unused = first
         if problem:
-            raise UnreadableFile(f"The header row, line {self.header_line}, has {problem}, which is not a header.")
+            raise UnreadableFile(
+                _("The header row, line %(header_line)s, has %(problem)s, which is not a header.")
+                % {"header_line": self.header_line, "problem": problem}
+            )
 
     def _store(self, name: str) -> None:
         with self.path.open("rb") as file, closing(read_workbook(file)) as book:
@@ -78,7 +83,10 @@ class Workbook(Table):
                 chosen = next((each for each in book.worksheets if each.title == name), None)
                 if chosen is None:
                     names = ", ".join(each.title for each in book.worksheets[:MAX_SHEETS_NAMED])
-                    raise UnreadableFile(f"The workbook has no sheet {name[:40]}; it has {names}.")
+                    raise UnreadableFile(
+                        _("The workbook has no sheet %(value)s; it has %(names)s.")
+                        % {"value": name[:40], "names": names}
+                    )
             else:
                 filled = [each for each in sheets if _has_header(each)]
                 chosen = next(iter(filled or sheets or book.worksheets), None)
@@ -107,7 +115,7 @@ class Workbook(Table):
         return ""
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        raise UnreadableFile("This is an Excel workbook; expected JSON Lines, one product a line.")
+        raise UnreadableFile(_("This is an Excel workbook; expected JSON Lines, one product a line."))
 
     def rows(self) -> Iterator[Row | Failure | Notice]:
         """Every row below the header that is not blank, with the row's number in the sheet."""
@@ -121,10 +129,13 @@ class Workbook(Table):
                 reason = _REASONS[problem].format(problem) if problem in _REASONS else problem
                 yield Failure([Problem(line, column, reason)])
             elif len(cleaned) > width:
-                reason = f"the row has {len(cleaned)} columns, but the header has {width}"
+                reason = _("the row has %(count)s columns, but the header has %(width)s") % {
+                    "count": len(cleaned),
+                    "width": width,
+                }
                 yield Failure([Problem(line, "", reason)])
             elif cleaned == self.stated_headers:
-                yield Notice(Problem(line, "", "repeats the header row; skipped", "warning"))
+                yield Notice(Problem(line, "", _("repeats the header row; skipped"), "warning"))
             else:
                 cleaned += [""] * (width - len(cleaned))
                 found = unescape_formulas(cleaned)
@@ -182,7 +193,7 @@ def _parsed_rows(sheet: Any) -> Iterator[tuple[int, list[dict[str, Any]]]]:
 
 def _has_header(sheet: Any) -> bool:
     """Returns True if the first row that is not blank has several values."""
-    filled = (sum(_text(cell["value"]) != "" for cell in cells) for _, cells in _parsed_rows(sheet))
+    filled = (sum(_text(cell["value"]) != "" for cell in cells) for _unused, cells in _parsed_rows(sheet))
     return next((count for count in filled if count), 0) > 1
 
 
@@ -190,7 +201,10 @@ def _rows_of(sheet: Any) -> Iterator[_StoredRow]:
     """Every row of the sheet that is not blank."""
     for count, (line, cells) in enumerate(_parsed_rows(sheet)):
         if count >= MAX_ROWS or line > MAX_ROWS:
-            raise UnreadableFile(f"The sheet {sheet.title} has more than {MAX_ROWS:,} rows. Split it.")
+            raise UnreadableFile(
+                _("The sheet %(title)s has more than %(most)s rows. Split it.")
+                % {"title": sheet.title, "most": f"{MAX_ROWS:,}"}
+            )
         values: dict[int, str] = {}
         for cell in cells:
             if text := _text(cell["value"]):
@@ -200,9 +214,12 @@ def _rows_of(sheet: Any) -> Iterator[_StoredRow]:
         width = max(values)
         reason = ""
         if width > MAX_COLUMNS:
-            reason = f"has a value in column {get_column_letter(width)}; at most {MAX_COLUMNS:,} columns are read"
+            reason = _("has a value in column %(width)s; at most %(most)s columns are read") % {
+                "width": get_column_letter(width),
+                "most": f"{MAX_COLUMNS:,}",
+            }
         elif sum(map(len, values.values())) > MAX_ROW_LENGTH:
-            reason = f"the row is longer than {MAX_ROW_LENGTH:,} characters"
+            reason = _("the row is longer than %(most)s characters") % {"most": f"{MAX_ROW_LENGTH:,}"}
         if reason:
             yield line, [], reason, []
             continue

@@ -10,84 +10,97 @@ from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.checkout import dashboard
+from storefront.kit.text import Text
 from storefront.staff.admin_base import OneRowAdmin
 
 # The models of the menu's pages by group, the most used first. Titles and icons are those of the pages.
-MENU = {
-    "Sales": "orders.order customers.customer payments.payment documents.document gift_cards.giftcard carts.cart",
-    "Catalogue": "catalogue.product catalogue.category catalogue.stockadjustment catalogue.productimport",
-    "Shop": "pricing.discount content.looks content.page",
-}
+MENU = [
+    (
+        _lazy("Sales"),
+        "orders.order customers.customer payments.payment documents.document gift_cards.giftcard carts.cart",
+    ),
+    (_lazy("Catalogue"), "catalogue.product catalogue.category catalogue.stockadjustment catalogue.productimport"),
+    (_lazy("Shop"), "pricing.discount content.looks content.page"),
+]
 
 
 @dataclass(frozen=True)
 class Topic:
     """Pages that belong together, by their models; `text` is their purpose in a sentence."""
 
-    title: str
+    title: Text
     icon: str
-    text: str
+    text: Text
     models: str
 
 
 APPS = Topic(
-    "Apps",
+    _lazy("Apps"),
     "extension",
-    "What apps may do, what they add to the shop, and which events they receive.",
+    _lazy("What apps may do, what they add to the shop, and which events they receive."),
     "apps.installation apps.extension apps.scripttag apps.allowedscripthost apps.blockedscript webhooks.registration "
     "webhooks.delivery webhooks.event apps.app",
 )
 SETTINGS = (
-    Topic("Shop", "storefront", "Name, address, currency, language and how orders are placed.", "shops.shop"),
-    Topic("Domains", "language", "Which address the shop has, and which others lead to it.", "shops.shopdomain"),
-    Topic("Payment", "credit_card", "Who takes the money.", "payments.provideraccount"),
     Topic(
-        "Delivery",
+        _lazy("Shop"), "storefront", _lazy("Name, address, currency, language and how orders are placed."), "shops.shop"
+    ),
+    Topic(
+        _lazy("Domains"),
+        "language",
+        _lazy("Which address the shop has, and which others lead to it."),
+        "shops.shopdomain",
+    ),
+    Topic(_lazy("Payment"), "credit_card", _lazy("Who takes the money."), "payments.provideraccount"),
+    Topic(
+        _lazy("Delivery"),
         "local_shipping",
-        "Where the shop delivers to, what that costs, and where orders can be collected.",
+        _lazy("Where the shop delivers to, what that costs, and where orders can be collected."),
         "pricing.shippingrate pricing.deliveryzone pricing.pickupplace catalogue.shippingorigin",
     ),
     Topic(
-        "Taxes",
+        _lazy("Taxes"),
         "account_balance",
-        "Which tax applies where, and how prices show it.",
+        _lazy("Which tax applies where, and how prices show it."),
         "pricing.taxsettings pricing.taxrate catalogue.taxclass",
     ),
     Topic(
-        "Redirects",
+        _lazy("Redirects"),
         "alt_route",
-        "Where old addresses lead, and which pages are asked for in vain.",
+        _lazy("Where old addresses lead, and which pages are asked for in vain."),
         "content.redirect content.missingpath",
     ),
-    Topic("Emails", "mail", "What the shop's emails say, and who sends them.", "content.mailtext"),
-    Topic("Invoices", "description", "What is printed on invoices.", "documents.invoicesettings"),
+    Topic(_lazy("Emails"), "mail", _lazy("What the shop's emails say, and who sends them."), "content.mailtext"),
+    Topic(_lazy("Invoices"), "description", _lazy("What is printed on invoices."), "documents.invoicesettings"),
     Topic(
-        "Brands, vendors and groups",
+        _lazy("Brands, vendors and groups"),
         "label",
-        "What products and customers can be sorted into.",
+        _lazy("What products and customers can be sorted into."),
         "catalogue.brand catalogue.vendor customers.customergroup",
     ),
     Topic(
-        "Staff",
+        _lazy("Staff"),
         "badge",
-        "Who works in this shop, and what each of them may do.",
+        _lazy("Who works in this shop, and what each of them may do."),
         "shops.staffmember shops.staffinvitation",
     ),
     Topic(
-        "Programs",
+        _lazy("Programs"),
         "key",
-        "Keys for programs that read the shop, and sites that may call it.",
+        _lazy("Keys for programs that read the shop, and sites that may call it."),
         "shops.apitoken shops.allowedorigin",
     ),
     Topic(
-        "Data",
+        _lazy("Data"),
         "folder_shared",
-        "What the shop has about one person: exported for them, or erased.",
+        _lazy("What the shop has about one person: exported for them, or erased."),
         "privacy.datarequest",
     ),
-    Topic("Audit log", "policy", "Who changed what, and when.", "shops.auditentry"),
+    Topic(_lazy("Audit log"), "policy", _lazy("Who changed what, and when."), "shops.auditentry"),
 )
 
 
@@ -96,10 +109,10 @@ OPERATORS = "deployment.deployedshop"
 
 # What merchants make most often: the text of a link, and the model whose "add" page it opens.
 SHORTCUTS = [
-    ("Add a product", "catalogue.product"),
-    ("Import products", "catalogue.productimport"),
-    ("Add a discount", "pricing.discount"),
-    ("Add a shipping rate", "pricing.shippingrate"),
+    (_lazy("Add a product"), "catalogue.product"),
+    (_lazy("Import products"), "catalogue.productimport"),
+    (_lazy("Add a discount"), "pricing.discount"),
+    (_lazy("Add a shipping rate"), "pricing.shippingrate"),
 ]
 
 
@@ -117,15 +130,15 @@ def start_page(request: Any, context: dict[str, Any]) -> dict[str, Any]:
 
 def menu(request: HttpRequest) -> list[dict[str, Any]]:
     """The menu's groups, with the entries that this user may open."""
-    start = {"title": "Home", "icon": "home", "link": reverse("admin:index")}
+    start = {"title": _("Home"), "icon": "home", "link": reverse("admin:index")}
     groups = [
         {"title": title, "items": [_link_to(page) | {"icon": page.icon} for page in _open_to(request, models)]}
-        for title, models in MENU.items()
+        for title, models in MENU
     ]
     end = [
         *(_link_to(page) | {"icon": page.icon} for page in _open_to(request, OPERATORS)),
-        _entry_of_topics("Apps", APPS.icon, [APPS], request),
-        _entry_of_topics("Settings", "settings", SETTINGS, request),
+        _entry_of_topics(_("Apps"), APPS.icon, [APPS], request),
+        _entry_of_topics(_("Settings"), "settings", SETTINGS, request),
     ]
     groups.append({"title": "", "items": [entry for entry in end if entry]})
     return [{"items": [start]}, *(group | {"separator": True} for group in groups if group["items"])]
@@ -153,7 +166,7 @@ def _tabs_of(topic: Topic, request: HttpRequest) -> dict[str, Any]:
     return shown | {"models": models if len(items) > 1 else []}
 
 
-def _entry_of_topics(title: str, icon: str, topics: Iterable[Topic], request: HttpRequest) -> dict[str, Any]:
+def _entry_of_topics(title: Text, icon: str, topics: Iterable[Topic], request: HttpRequest) -> dict[str, Any]:
     """One entry for all pages of these topics; empty if the user may open none."""
     links = [_link_to(page)["link"] for topic in topics for page in _open_to(request, topic.models)]
     if not links:
@@ -186,6 +199,6 @@ def script(request: HttpRequest) -> str:
     return static("shops/admin.js")
 
 
-def account_links(request: HttpRequest) -> list[dict[str, str]]:
+def account_links(request: HttpRequest) -> list[dict[str, Text]]:
     """The links in the signed-in user's menu."""
-    return [{"title": "Security", "link": reverse("admin:security")}]
+    return [{"title": _("Security"), "link": reverse("admin:security")}]

@@ -141,7 +141,7 @@ LANGUAGE_CODE = "en"
 # Texts are English until a page, a mail or a paper activates its language (server/page_language.py).
 USE_I18N = True
 LANGUAGES = [(code, code) for code in TEXTS]
-LOCALE_PATHS = [Path(__file__).parents[1] / "locale"]
+LOCALE_PATHS = [Path(__file__).parents[1] / room for room in ("locale", "staff/locale")]
 FORMAT_MODULE_PATH = ["storefront.kit.formats"]
 APPEND_SLASH = False
 
@@ -201,6 +201,7 @@ MIDDLEWARE = [
     "storefront.server.sessions.PlaceSessions",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "storefront.staff.admin_language.AdminLanguage",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "storefront.website.security.PageSecurity",

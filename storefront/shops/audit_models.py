@@ -1,4 +1,5 @@
 from django.db import models
+from django.utils.translation import gettext_lazy as _lazy
 
 
 class AuditEntry(models.Model):
@@ -6,13 +7,13 @@ class AuditEntry(models.Model):
     refuses to change or delete it, except as `audit_triggers` allows."""
 
     class Kind(models.TextChoices):
-        STAFF = "staff"
-        TOKEN = "token", "API token"
-        APP = "app"
-        COMMAND = "command"
-        CUSTOMER = "customer"
-        WORKER = "worker"
-        SYSTEM = "system"
+        STAFF = "staff", _lazy("Staff")
+        TOKEN = "token", _lazy("API token")
+        APP = "app", _lazy("App")
+        COMMAND = "command", _lazy("Command")
+        CUSTOMER = "customer", _lazy("Customer")
+        WORKER = "worker", _lazy("Worker")
+        SYSTEM = "system", _lazy("System")
 
     # Without a constraint, since the log outlives a deleted shop: entries are deleted after `keep_until`.
     shop = models.ForeignKey(
@@ -37,7 +38,7 @@ class AuditEntry(models.Model):
     erased_at = models.DateTimeField(null=True, help_text="When a person was erased from the entry.")
 
     class Meta:
-        verbose_name_plural = "audit entries"
+        verbose_name_plural = _lazy("audit entries")
         ordering = ["-at", "-id"]
         indexes = [
             models.Index(fields=["shop", "at", "id"], name="audit_newest"),

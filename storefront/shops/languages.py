@@ -6,47 +6,48 @@ checkout, exist in the languages of TEXTS (`storefront/locale/`); in the others 
 
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
-_LANGUAGES: dict[str, tuple[str, str | None]] = {
-    "ar": ("Arabic", "arabic"),
-    "ca": ("Catalan", "catalan"),
-    "cs": ("Czech", "czech"),
-    "da": ("Danish", "danish"),
-    "de": ("German", "german"),
-    "el": ("Greek", "greek"),
-    "en": ("English", "english"),
-    "es": ("Spanish", "spanish"),
-    "et": ("Estonian", "estonian"),
-    "eu": ("Basque", "basque"),
-    "fa": ("Persian", "persian"),
-    "fi": ("Finnish", "finnish"),
-    "fr": ("French", "french"),
-    "ga": ("Irish", "irish"),
-    "he": ("Hebrew", None),
-    "hi": ("Hindi", "hindi"),
-    "hu": ("Hungarian", "hungarian"),
-    "hy": ("Armenian", "armenian"),
-    "id": ("Indonesian", "indonesian"),
-    "it": ("Italian", "italian"),
-    "lt": ("Lithuanian", "lithuanian"),
-    "nl": ("Dutch", "dutch"),
-    "no": ("Norwegian", "norwegian"),
-    "pl": ("Polish", "polish"),
-    "pt": ("Portuguese", "portuguese"),
-    "ro": ("Romanian", "romanian"),
-    "ru": ("Russian", "russian"),
-    "sr": ("Serbian", "serbian"),
-    "sv": ("Swedish", "swedish"),
-    "ta": ("Tamil", "tamil"),
-    "tr": ("Turkish", "turkish"),
+from django.utils.translation import gettext_lazy as _lazy
+
+# In the order of their English names.
+_LANGUAGES: dict[str, tuple[Any, str | None]] = {
+    "ar": (_lazy("Arabic"), "arabic"),
+    "hy": (_lazy("Armenian"), "armenian"),
+    "eu": (_lazy("Basque"), "basque"),
+    "ca": (_lazy("Catalan"), "catalan"),
+    "cs": (_lazy("Czech"), "czech"),
+    "da": (_lazy("Danish"), "danish"),
+    "nl": (_lazy("Dutch"), "dutch"),
+    "en": (_lazy("English"), "english"),
+    "et": (_lazy("Estonian"), "estonian"),
+    "fi": (_lazy("Finnish"), "finnish"),
+    "fr": (_lazy("French"), "french"),
+    "de": (_lazy("German"), "german"),
+    "el": (_lazy("Greek"), "greek"),
+    "he": (_lazy("Hebrew"), None),
+    "hi": (_lazy("Hindi"), "hindi"),
+    "hu": (_lazy("Hungarian"), "hungarian"),
+    "id": (_lazy("Indonesian"), "indonesian"),
+    "ga": (_lazy("Irish"), "irish"),
+    "it": (_lazy("Italian"), "italian"),
+    "lt": (_lazy("Lithuanian"), "lithuanian"),
+    "no": (_lazy("Norwegian"), "norwegian"),
+    "fa": (_lazy("Persian"), "persian"),
+    "pl": (_lazy("Polish"), "polish"),
+    "pt": (_lazy("Portuguese"), "portuguese"),
+    "ro": (_lazy("Romanian"), "romanian"),
+    "ru": (_lazy("Russian"), "russian"),
+    "sr": (_lazy("Serbian"), "serbian"),
+    "es": (_lazy("Spanish"), "spanish"),
+    "sv": (_lazy("Swedish"), "swedish"),
+    "ta": (_lazy("Tamil"), "tamil"),
+    "tr": (_lazy("Turkish"), "turkish"),
 }
 # The code of every other language. Its words are searched as they are written.
 OTHER = "other"
 STEMMERS = {code: stemmer for code, (_, stemmer) in _LANGUAGES.items() if stemmer}
-CHOICES = [
-    *sorted(((code, name) for code, (name, _) in _LANGUAGES.items()), key=lambda choice: choice[1]),
-    (OTHER, "Another language"),
-]
+CHOICES = [*((code, name) for code, (name, _) in _LANGUAGES.items()), (OTHER, _lazy("Another language"))]
 # Languages in which the service's own texts exist.
 TEXTS = ("en", "de", "fr", "es", "it", "nl", "pl", "ar", "he")
 # Languages that are written from right to left.

@@ -1,15 +1,15 @@
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from django.contrib.auth.hashers import check_password
-from django.contrib.auth.models import AbstractUser
 from django.core.validators import MaxValueValidator
 from django.db import models
 from django.db.models.functions import Lower
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
-from storefront.pods import registry
 from storefront.shops import languages
 from storefront.shops.audit_models import AuditEntry as AuditEntry
+from storefront.shops.position_models import Change as Change
 from storefront.shops.position_models import WrittenPosition as WrittenPosition
 from storefront.shops.staff_models import Authenticator as Authenticator
 from storefront.shops.staff_models import FactorUse as FactorUse
@@ -18,44 +18,33 @@ from storefront.shops.staff_models import RecoveryCode as RecoveryCode
 from storefront.shops.staff_models import SavedView as SavedView
 from storefront.shops.staff_models import ShopDomain as ShopDomain
 from storefront.shops.staff_models import StaffSession as StaffSession
-
-
-class User(AbstractUser):
-    """A person who signs in to the admin. Shoppers are customers, not users."""
-
-    email = models.EmailField("email address", unique=True)
-
-    def check_password(self, raw_password: str | None) -> bool:
-        """Compares with the password, which is stored with the current hasher if that is another one, where accounts
-        are written."""
-        if registry.is_written_here():
-            return super().check_password(raw_password)
-        return check_password(raw_password, self.password)
+from storefront.shops.user_models import User as User
 
 
 class Shop(models.Model):
     """One shop of the deployment. Every other table carries its id."""
 
     class TaxRounding(models.TextChoices):
-        ORDER = "order", "once per rate and order"
-        LINE = "line", "on every line"
+        ORDER = "order", _lazy("once per rate and order")
+        LINE = "line", _lazy("on every line")
 
     class EuTax(models.TextChoices):
-        DESTINATION = "destination", "of the country of delivery (OSS), else of the shop's own"
-        ORIGIN = "origin", "of the shop's own country"
-        LISTED = "listed", "only where a rate is listed, elsewhere none"
+        DESTINATION = "destination", _lazy("of the country of delivery (OSS), else of the shop's own")
+        ORIGIN = "origin", _lazy("of the shop's own country")
+        LISTED = "listed", _lazy("only where a rate is listed, elsewhere none")
 
     class DeliveryTax(models.TextChoices):
-        GOODS = "goods", "as the delivered goods, in proportion"
-        CLASS = "class", "a tax class of its own"
+        GOODS = "goods", _lazy("as the delivered goods, in proportion")
+        CLASS = "class", _lazy("a tax class of its own")
 
     name = models.CharField(max_length=200)
-    domain = models.CharField(max_length=253, unique=True, help_text="The shop's host name, in lowercase.")
+    domain = models.CharField(max_length=253, unique=True, help_text=_lazy("The shop's host name, in lowercase."))
     # Configured, since a Host header comes from the caller (R-CALL-11).
     base_url = models.URLField(
-        max_length=500, help_text="The shop's base URL, without a slash at the end. Used in links and in the API."
+        max_length=500,
+        help_text=_lazy("The shop's base URL, without a slash at the end. Used in links and in the API."),
     )
-    email = models.EmailField(null=True, blank=True, help_text="Contact address for shoppers.")
+    email = models.EmailField(null=True, blank=True, help_text=_lazy("Contact address for shoppers."))
     proved_sender = models.EmailField(
         blank=True,
         editable=False,
@@ -70,13 +59,13 @@ class Shop(models.Model):
         db_default="",
         help_text="The email address that the operator allowed as sender, proved or not.",
     )
-    currency = models.CharField(max_length=3, default="EUR", help_text="ISO 4217 code, such as EUR.")
-    timezone = models.CharField(max_length=64, default="Europe/Berlin", help_text="Such as Europe/Berlin.")
+    currency = models.CharField(max_length=3, default="EUR", help_text=_lazy("ISO 4217 code, such as EUR."))
+    timezone = models.CharField(max_length=64, default="Europe/Berlin", help_text=_lazy("Such as Europe/Berlin."))
     language = models.CharField(
         max_length=5,
         choices=languages.CHOICES,
         default="en",
-        help_text="The main language: that of what you write, and of the shop's pages and mails.",
+        help_text=_lazy("The main language: that of what you write, and of the shop's pages and mails."),
     )
     further_languages = models.JSONField(
         default=list,
@@ -85,25 +74,35 @@ class Shop(models.Model):
         help_text="Languages besides the main one. Their pages are below /de/ and the like.",
     )
     country = models.CharField(
-        max_length=2, default="DE", help_text="ISO 3166 code of the country that the shop sells from."
+        max_length=2, default="DE", help_text=_lazy("ISO 3166 code of the country that the shop sells from.")
     )
     prices_include_tax = models.BooleanField(
-        default=True, help_text="Whether prices of products and delivery are entered with tax."
+        default=True, help_text=_lazy("Whether prices of products and delivery are entered with tax.")
     )
     tax_rounding = models.CharField(
-        "tax is rounded", max_length=5, choices=TaxRounding, default=TaxRounding.ORDER, db_default=TaxRounding.ORDER
+        _lazy("tax is rounded"),
+        max_length=5,
+        choices=TaxRounding,
+        default=TaxRounding.ORDER,
+        db_default=TaxRounding.ORDER,
     )
     eu_tax = models.CharField(
-        "tax in other EU countries",
+        _lazy("tax in other EU countries"),
         max_length=11,
         choices=EuTax,
         default=EuTax.DESTINATION,
         db_default=EuTax.LISTED,
-        help_text="For shops in the EU. Up to 10,000 euros a year to other EU countries, a shop may charge its own "
-        "tax; beyond that, it reports through the one-stop shop (OSS).",
+        help_text=_lazy(
+            "For shops in the EU. Up to 10,000 euros a year to other EU countries, a shop may charge its own "
+            "tax; beyond that, it reports through the one-stop shop (OSS)."
+        ),
     )
     delivery_tax = models.CharField(
-        "tax of delivery", max_length=5, choices=DeliveryTax, default=DeliveryTax.GOODS, db_default=DeliveryTax.GOODS
+        _lazy("tax of delivery"),
+        max_length=5,
+        choices=DeliveryTax,
+        default=DeliveryTax.GOODS,
+        db_default=DeliveryTax.GOODS,
     )
     delivery_tax_class = models.ForeignKey(
         "catalogue.TaxClass",
@@ -111,55 +110,61 @@ class Shop(models.Model):
         blank=True,
         on_delete=models.SET_NULL,
         related_name="+",
-        help_text="If delivery has a class of its own. Leave empty for the standard class.",
+        help_text=_lazy("If delivery has a class of its own. Leave empty for the standard class."),
     )
     exports_at_net_price = models.BooleanField(
-        "take tax off prices of exports",
+        _lazy("take tax off prices of exports"),
         default=True,
         db_default=False,
-        help_text="For orders that leave the EU and are free of tax. Otherwise these shoppers pay the same price.",
+        help_text=_lazy(
+            "For orders that leave the EU and are free of tax. Otherwise these shoppers pay the same price."
+        ),
     )
     asks_vat_id = models.BooleanField(
-        "ask businesses for their VAT ID",
+        _lazy("ask businesses for their VAT ID"),
         default=False,
         db_default=False,
-        help_text="A business in another EU country with a valid VAT ID then pays no tax to the shop (reverse charge).",
+        help_text=_lazy(
+            "A business in another EU country with a valid VAT ID then pays no tax to the shop (reverse charge)."
+        ),
     )
     vat_id = models.CharField(
-        "the shop's VAT ID",
+        _lazy("the shop's VAT ID"),
         max_length=20,
         blank=True,
-        help_text="Named in each check of a customer's VAT ID. Only then do the authorities give a consultation "
-        "number, which proves the check.",
+        help_text=_lazy(
+            "Named in each check of a customer's VAT ID. Only then do the authorities give a consultation "
+            "number, which proves the check."
+        ),
         default="",
         db_default="",
     )
     payment_methods = models.JSONField(
-        default=list, blank=True, help_text='Gateways offered at checkout, such as ["manual"].'
+        default=list, blank=True, help_text=_lazy('Gateways offered at checkout, such as ["manual"].')
     )
     manual_payment_instructions = models.TextField(
-        blank=True, help_text="Shown after an order paid by invoice or cash: bank account, due date, and so on."
+        blank=True, help_text=_lazy("Shown after an order paid by invoice or cash: bank account, due date, and so on.")
     )
     translations = models.JSONField(null=True, blank=True, editable=False)
     gift_card_expiry_days = models.PositiveIntegerField(
-        "days until gift cards expire",
+        _lazy("days until gift cards expire"),
         default=0,
         db_default=0,
         validators=[MaxValueValidator(36_500)],
-        help_text="Counted from the day on which a card is sent; 0: never. Cards that exist keep their date.",
+        help_text=_lazy("Counted from the day on which a card is sent; 0: never. Cards that exist keep their date."),
     )
     tells_of_orders = models.BooleanField(
-        "send an email about each new order",
+        _lazy("send an email about each new order"),
         default=True,
         db_default=True,
-        help_text="It links to the order in the admin.",
+        help_text=_lazy("It links to the order in the admin."),
     )
     order_emails = models.JSONField(
-        "addresses for new orders",
+        _lazy("addresses for new orders"),
         default=list,
         db_default=[],
         blank=True,
-        help_text="Separated by commas. Without any, the shop's own address, or else its owners are told.",
+        help_text=_lazy("Separated by commas. Without any, the shop's own address, or else its owners are told."),
     )
     door_password = models.CharField(
         max_length=200,
@@ -207,10 +212,10 @@ class StaffMember(models.Model):
     class Role(models.TextChoices):
         """`shops.rights` has the rights of each role."""
 
-        OWNER = "owner"
-        MANAGER = "manager"
-        FULFILMENT = "fulfilment"
-        READ_ONLY = "read_only"
+        OWNER = "owner", _lazy("Owner")
+        MANAGER = "manager", _lazy("Manager")
+        FULFILMENT = "fulfilment", _lazy("Fulfilment")
+        READ_ONLY = "read_only", _lazy("Read Only")
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="staff", db_index=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
@@ -225,7 +230,7 @@ class StaffMember(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.user} at {self.shop}"
+        return _("%(person)s at %(shop)s") % {"person": self.user, "shop": self.shop}
 
 
 class StaffInvitation(models.Model):
@@ -234,7 +239,7 @@ class StaffInvitation(models.Model):
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="staff_invitations", db_index=False)
     # The longest user name, since the address becomes the user name.
-    email = models.EmailField("email address", max_length=150)
+    email = models.EmailField(_lazy("email address"), max_length=150)
     role = models.CharField(max_length=10, choices=StaffMember.Role)
     # Digest of the newest link's token; null before there is one.
     digest = models.CharField(max_length=64, unique=True, null=True, editable=False)
@@ -245,7 +250,7 @@ class StaffInvitation(models.Model):
     revoked_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
-        verbose_name = "invitation"
+        verbose_name = _lazy("invitation")
         constraints = [
             models.UniqueConstraint(
                 fields=["shop", "email"],
@@ -274,7 +279,7 @@ class AllowedOrigin(models.Model):
     """A web origin whose scripts may call the public API of a shop from a browser (CORS)."""
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="allowed_origins", db_index=False)
-    origin = models.CharField(max_length=300, db_index=True, help_text="Such as https://www.example.com")
+    origin = models.CharField(max_length=300, db_index=True, help_text=_lazy("Such as https://www.example.com"))
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["shop", "origin"], name="allowed_origin_once")]
@@ -292,7 +297,9 @@ class ApiToken(models.Model):
     ending = models.CharField(max_length=4, editable=False, help_text="The token's last four characters.")
     scopes = models.JSONField(default=list)
     # An API token has no limit unless one is set (R-LIM-8).
-    requests_per_minute = models.PositiveIntegerField(null=True, blank=True, help_text="Leave empty for no limit.")
+    requests_per_minute = models.PositiveIntegerField(
+        null=True, blank=True, help_text=_lazy("Leave empty for no limit.")
+    )
     # Not a foreign key, since `installations` imports this module.
     installation_id = models.BigIntegerField(
         null=True,
@@ -308,7 +315,7 @@ class ApiToken(models.Model):
     )
 
     class Meta:
-        verbose_name = "API token"
+        verbose_name = _lazy("API token")
         indexes = [models.Index(fields=["shop", "created_at"])]
 
     def __str__(self) -> str:
@@ -378,14 +385,3 @@ class HandoverCode(models.Model):
 
     def __str__(self) -> str:
         return f"{self.purpose} {self.pk}"
-
-
-class Change(models.Model):
-    """On SQLite, the number of a shop's last change, counted over all shops (`shops.changes`). Unused on PostgreSQL."""
-
-    # Not a foreign key, since other processes must learn of a deleted shop, too.
-    shop_id = models.BigIntegerField(primary_key=True)
-    number = models.BigIntegerField(unique=True)
-
-    def __str__(self) -> str:
-        return f"{self.shop_id}: {self.number}"

@@ -16,6 +16,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, get_resolver, get_script_prefix, reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
 
 from storefront.shops.models import Shop
 from storefront.shops.request import Request
@@ -53,7 +54,7 @@ def is_reserved(host: str) -> bool:
 
 
 def reserved_message(host: str) -> str:
-    return f"{host} cannot be a shop's domain, because this deployment uses it itself."
+    return _("%(host)s cannot be a shop's domain, because this deployment uses it itself.") % {"host": host}
 
 
 def base_of(place: str, shop: Shop) -> str:

@@ -1,4 +1,17 @@
+"""Numbers and positions by which processes and replicas learn what was written."""
+
 from django.db import models
+
+
+class Change(models.Model):
+    """On SQLite, the number of a shop's last change, counted over all shops (`shops.changes`). Unused on PostgreSQL."""
+
+    # Not a foreign key, since other processes must learn of a deleted shop, too.
+    shop_id = models.BigIntegerField(primary_key=True)
+    number = models.BigIntegerField(unique=True)
+
+    def __str__(self) -> str:
+        return f"{self.shop_id}: {self.number}"
 
 
 class WrittenPosition(models.Model):

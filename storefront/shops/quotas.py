@@ -15,6 +15,7 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Greatest
 from django.db.models.lookups import LessThanOrEqual
 from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.kit.format import format_bytes, format_count
 from storefront.kit.refusals import Refusal
@@ -24,11 +25,11 @@ from storefront.shops.models import QuotaUse
 WINDOWS = {"mails": timedelta(hours=1), "orders": timedelta(days=1)}
 ALWAYS = datetime(2000, 1, 1, tzinfo=UTC)
 TITLES = {
-    "files": "Files",
-    "products": "Products",
-    "orders": "Orders today",
-    "mails": "Mails this hour",
-    "tasks": "Imports and exports that are not finished",
+    "files": _lazy("Files"),
+    "products": _lazy("Products"),
+    "orders": _lazy("Orders today"),
+    "mails": _lazy("Mails this hour"),
+    "tasks": _lazy("Imports and exports that are not finished"),
 }
 TEXTS = {
     "files": gettext_lazy(

@@ -13,7 +13,6 @@ from typing import ClassVar
 
 import structlog
 from django.conf import settings
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from limits import RateLimitItem, RateLimitItemPerMinute
 from limits.errors import StorageError
@@ -21,6 +20,7 @@ from limits.storage import Storage, storage_from_string
 from limits.strategies import MovingWindowRateLimiter
 
 from storefront.kit.refusals import TryLater
+from storefront.kit.text import Text
 from storefront.kit.windows import Windows
 
 log = structlog.get_logger(__name__)
@@ -51,7 +51,7 @@ class RateLimited(TryLater):
     """The limit is used up; `retry_after` is in seconds (R-ERR-10)."""
 
     status, code = 429, "rate_limited"
-    message: ClassVar[str | Promise] = _("Too many requests. Please try again later.")
+    message: ClassVar[Text] = _("Too many requests. Please try again later.")
 
 
 def count_call(credential: str, *, per_minute: int) -> tuple[bool, Quota]:

@@ -1,19 +1,23 @@
 """The scopes a credential can have (R-CALL-19). Writing does not imply reading."""
 
-SCOPES: dict[str, str] = {
-    "read_products": "Read products and categories",
-    "write_products": "Create, change and delete products",
-    "read_orders": "Read orders",
-    "write_orders": "Fulfil, cancel and refund orders",
-    "read_customers": "Read customers and their addresses",
-    "write_customers": "Create and change customers",
-    "read_inventory": "Read stock levels",
-    "write_inventory": "Change stock levels",
-    "read_shop": "Read the shop's name, address and currency",
-    "read_audit": "Read the audit log: who changed what",
-    "read_cart": "Read carts",
-    "write_cart": "Fill carts and send shoppers to checkout",
-    "write_webhooks": "Register webhooks",
-    "write_script_tags": "Add scripts to the shop's pages",
-    "write_extensions": "Add blocks to the shop's pages",
+from django.utils.translation import gettext_lazy as _lazy
+
+from storefront.kit.text import Text
+
+SCOPES: dict[str, Text] = {
+    "read_products": _lazy("Read products and categories"),
+    "write_products": _lazy("Create, change and delete products"),
+    "read_orders": _lazy("Read orders"),
+    "write_orders": _lazy("Fulfil, cancel and refund orders"),
+    "read_customers": _lazy("Read customers and their addresses"),
+    "write_customers": _lazy("Create and change customers"),
+    "read_inventory": _lazy("Read stock levels"),
+    "write_inventory": _lazy("Change stock levels"),
+    "read_shop": _lazy("Read the shop's name, address and currency"),
+    "read_audit": _lazy("Read the audit log: who changed what"),
+    "read_cart": _lazy("Read carts"),
+    "write_cart": _lazy("Fill carts and send shoppers to checkout"),
+    "write_webhooks": _lazy("Register webhooks"),
+    "write_script_tags": _lazy("Add scripts to the shop's pages"),
+    "write_extensions": _lazy("Add blocks to the shop's pages"),
 }

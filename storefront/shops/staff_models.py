@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db import models
 from django.db.models.functions import Lower
+from django.utils.translation import gettext_lazy as _lazy
 
 # How long a confirmation of identity is valid.
 CONFIRMED_FOR = timedelta(minutes=15)
@@ -24,7 +25,7 @@ class Authenticator(models.Model):
     created_at = models.DateTimeField()
 
     class Meta:
-        verbose_name = "authenticator app"
+        verbose_name = _lazy("authenticator app")
 
     def __str__(self) -> str:
         return f"{self.name} of {self.user}"
@@ -112,14 +113,14 @@ class ShopDomain(models.Model):
     """
 
     shop = models.ForeignKey("shops.Shop", on_delete=models.CASCADE, related_name="further_domains", db_index=False)
-    domain = models.CharField(max_length=253, help_text="Such as www.example.com")
+    domain = models.CharField(max_length=253, help_text=_lazy("Such as www.example.com"))
     created_at = models.DateTimeField()
     confirmed_at = models.DateTimeField(null=True, help_text="When the operator of the deployment gave it to the shop.")
     checked_at = models.DateTimeField(null=True, help_text="When somebody last checked where it leads.")
     problem = models.CharField(max_length=300, blank=True, help_text="What that check found; empty: nothing wrong.")
 
     class Meta:
-        verbose_name = "further domain"
+        verbose_name = _lazy("further domain")
         constraints = [
             models.UniqueConstraint(fields=["shop", "domain"], name="shop_domain_asked_once"),
             models.UniqueConstraint(
@@ -139,7 +140,7 @@ class SavedView(models.Model):
     list = models.CharField(max_length=60, help_text="The list's model, such as orders.order.")
     name = models.CharField(max_length=40)
     query = models.CharField(
-        "search, filters and sorting",
+        _lazy("search, filters and sorting"),
         max_length=1000,
         help_text="The query string of the list's address; columns that it is sorted by stand there by name.",
     )

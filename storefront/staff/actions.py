@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
 from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.kit import currencies, tokens
@@ -70,18 +72,18 @@ def problems_of_new_shop(
     """By field, why no shop can be created with these values; empty if one can."""
     errors: dict[str, list[str]] = {}
     if not domain or any(mark in domain for mark in "/: ") or len(domain) > 253:
-        errors["domain"] = ["Expected a host name such as shop.example.com, without scheme, port or path."]
+        errors["domain"] = [_("Expected a host name such as shop.example.com, without scheme, port or path.")]
     elif places.is_reserved(domain):
         errors["domain"] = [places.reserved_message(domain)]
     elif domains.is_taken(domain):
         errors["domain"] = [domains.taken_message(domain)]
     if not name.strip() or len(name) > 200:
-        errors["name"] = ["Expected a name of 1 to 200 characters."]
+        errors["name"] = [_("Expected a name of 1 to 200 characters.")]
     if problem := _problem_of_base_url(base_url):
         errors["base_url"] = [problem]
     errors |= _wrong_choices(currency=currency, timezone=timezone, language=language)
     if email is not None and "@" not in email:
-        errors["email"] = ["Expected an email address."]
+        errors["email"] = [_("Expected an email address.")]
     return errors
 
 
@@ -92,7 +94,7 @@ def _problem_of_base_url(url: str) -> str | None:
         # Something that only looks like a URL, such as http://[
         parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment or parts.username:
-        return "Expected an absolute URL such as https://shop.example.com."
+        return _("Expected an absolute URL such as https://shop.example.com.")
     if places.is_reserved(parts.hostname):
         return places.reserved_message(parts.hostname)
     return domains.taken_message(parts.hostname) if domains.is_further(parts.hostname) else None
@@ -112,9 +114,18 @@ def create_api_token(
     InvalidFields."""
     unknown = sorted(set(scopes) - SCOPES.keys())
     if unknown:
-        raise InvalidFields(errors={"scopes": [f"Unknown: {', '.join(unknown)}. Known: {', '.join(SCOPES)}."]})
+        raise InvalidFields(
+            errors={
+                "scopes": [
+                    _("Unknown: %(unknown)s. Known: %(scopes)s.")
+                    % {"unknown": ", ".join(unknown), "scopes": ", ".join(SCOPES)}
+                ]
+            }
+        )
     if not scopes:
-        raise InvalidFields(errors={"scopes": [f"Expected at least one of {', '.join(SCOPES)}."]})
+        raise InvalidFields(
+            errors={"scopes": [_("Expected at least one of %(scopes)s.") % {"scopes": ", ".join(SCOPES)}]}
+        )
     secret = tokens.new_token("api", shop_id=shop.pk)
     row = ApiToken.objects.create(
         shop=shop,
@@ -141,7 +152,10 @@ def revoke_api_token(*, shop: Shop, token: ApiToken, now: datetime) -> None:
 
 
 class LastOwner(Refusal):
-    code, message = "last_owner", "A shop must have at least one owner. Make somebody else an owner first."
+    code, message = (
+        "last_owner",
+        _lazy("A shop must have at least one owner. Make somebody else an owner first."),
+    )
 
 
 @transaction.atomic
@@ -196,7 +210,9 @@ def _wrong_choices(*, currency: str, timezone: str, language: str) -> dict[str, 
     if problem := currencies.problem_of(currency):
         errors["currency"] = [problem]
     if timezone not in _time_zones():
-        errors["timezone"] = ["Expected a time zone name such as Europe/Berlin."]
+        errors["timezone"] = [_("Expected a time zone name such as Europe/Berlin.")]
     if language not in dict(languages.CHOICES):
-        errors["language"] = [f"Expected one of {', '.join(sorted(dict(languages.CHOICES)))}."]
+        errors["language"] = [
+            _("Expected one of %(choices)s.") % {"choices": ", ".join(sorted(dict(languages.CHOICES)))}
+        ]
     return errors

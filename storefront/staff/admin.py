@@ -9,6 +9,8 @@ from django.core.validators import validate_email
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from django_tasks_db.models import DBTaskResult
 from unfold.widgets import (
     UnfoldAdminCheckboxSelectMultipleWidget,
@@ -44,27 +46,33 @@ class ShopForm(ShopScopedForm):
     timezone = forms.ChoiceField(
         choices=[(name, name.replace("_", " ")) for name in sorted(available_timezones())],
         widget=UnfoldAdminSelectWidget,
-        label="Time zone",
-        help_text="Times in the admin are shown in this time zone.",
+        label=_lazy("Time zone"),
+        help_text=_lazy("Times in the admin are shown in this time zone."),
     )
     country = forms.ChoiceField(
-        choices=lambda: countries().items(), widget=UnfoldAdminSelectWidget, help_text="Where the shop sells from."
+        choices=lambda: countries().items(),
+        widget=UnfoldAdminSelectWidget,
+        help_text=_lazy("Where the shop sells from."),
     )
     order_emails = WordsField(
-        label="Addresses for new orders",
-        help_text="Who gets an email about each new order, separated by commas. Without any, that is the shop's own "
-        "address or else its owners.",
+        label=_lazy("Addresses for new orders"),
+        help_text=_lazy(
+            "Who gets an email about each new order, separated by commas. Without any, that is the shop's own "
+            "address or else its owners."
+        ),
     )
 
     def clean_order_emails(self) -> list[str]:
         addresses = self.cleaned_data["order_emails"]
         if len(addresses) > MAX_ORDER_EMAILS:
-            raise forms.ValidationError(f"At most {MAX_ORDER_EMAILS} addresses.")
+            raise forms.ValidationError(
+                _("At most %(max_order_emails)s addresses.") % {"max_order_emails": MAX_ORDER_EMAILS}
+            )
         for address in addresses:
             try:
                 validate_email(address)
             except forms.ValidationError:
-                raise forms.ValidationError(f"{address} is not an email address.") from None
+                raise forms.ValidationError(_("%(address)s is not an email address.") % {"address": address}) from None
         return addresses
 
     def clean_domain(self) -> str:
@@ -91,14 +99,14 @@ class ShopAdmin(OneRowAdmin):
     `checkout` registers this class, since it knows the payment methods.
     """
 
-    menu_title = "Shop"
+    menu_title = _lazy("Shop")
     form = ShopForm
     rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}
     moves = Moves.MONEY
     shop_lookup = "pk"
     list_select_related = False
 
-    sender = column("sender of mails", lambda shop: _sender_text(shop))
+    sender = column(_lazy("sender of mails"), lambda shop: _sender_text(shop))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return ["sender"] if may_operate(request) else ["sender", "domain", "base_url", "currency"]
@@ -112,36 +120,36 @@ class ShopAdmin(OneRowAdmin):
             return bool(row.email) and (name == "check_sender" or not is_proved(row))
         return name != "hide_steps" and (name != "open_doors" or doors.is_closed(row))
 
-    @deed("Open the doors", Right.MANAGE_SETTINGS, Moves.NOTHING, icon="door_open")
-    @asks("Open the doors?", "Everybody can then see the shop and order.", "Open the doors")
+    @deed(_lazy("Open the doors"), Right.MANAGE_SETTINGS, Moves.NOTHING, icon="door_open")
+    @asks(_lazy("Open the doors?"), _lazy("Everybody can then see the shop and order."), _lazy("Open the doors"))
     def open_doors(self, request: Any, shop: Any, form: Any) -> str:
         doors.open_doors(shop=shop, now=request.now)
-        return "The doors are open."
+        return _("The doors are open.")
 
-    @deed("Close the doors", Right.MANAGE_SETTINGS, Moves.IDENTITY, icon="door_front", url_path="close-doors")
+    @deed(_lazy("Close the doors"), Right.MANAGE_SETTINGS, Moves.IDENTITY, icon="door_front", url_path="close-doors")
     def close_doors(self, request: Any, shop: Any) -> Any:
         """Asks first, then shows the password in the response itself, so that it gets into no session or log."""
         if request.method != "POST":
-            context = {"title": "Close the doors?", "is_closed": doors.is_closed(shop), "back": "../change/"}
+            context = {"title": _("Close the doors?"), "is_closed": doors.is_closed(shop), "back": "../change/"}
             return self.page(request, "shops/admin/close_doors.html", **context)
         return self.show_secret(
             request,
             doors.close_doors(shop=shop, now=request.now),
-            title="The shop is closed",
-            kind="password",
-            use="Anyone who has it can see the shop before its doors open.",
+            title=_("The shop is closed"),
+            kind=_("password"),
+            use=_("Anyone who has it can see the shop before its doors open."),
             then="../change/",
         )
 
-    @deed("Prove the email address", Right.MANAGE_SETTINGS, Moves.IDENTITY, icon="mark_email_read")
+    @deed(_lazy("Prove the email address"), Right.MANAGE_SETTINGS, Moves.IDENTITY, icon="mark_email_read")
     @asks(
-        "Prove the email address?",
-        "Mails come from it once you have followed a link that is sent to it.",
-        "Send the link",
+        _lazy("Prove the email address?"),
+        _lazy("Mails come from it once you have followed a link that is sent to it."),
+        _lazy("Send the link"),
     )
     def ask_for_proof(self, request: Any, shop: Any, form: Any) -> str:
         senders.ask_for_proof(shop=shop, now=request.now)
-        return f"A link is on its way to {shop.email}. It is valid for a day."
+        return _("A link is on its way to %(email)s. It is valid for a day.") % {"email": shop.email}
 
     @own_page("sender/", "change", Moves.IDENTITY)
     def prove_sender(self, request: Any) -> HttpResponse:
@@ -151,7 +159,7 @@ class ShopAdmin(OneRowAdmin):
 
         def act() -> HttpResponse:
             email = senders.prove(shop=request.shop, proof=proof, now=request.now)
-            messages.success(request, f"Mails to shoppers come from {email} from now on.")
+            messages.success(request, _("Mails to shoppers come from %(email)s from now on.") % {"email": email})
             return HttpResponseRedirect(back)
 
         try:
@@ -160,16 +168,20 @@ class ShopAdmin(OneRowAdmin):
             messages.error(request, refusal.text)
             return HttpResponseRedirect(back)
         question = {
-            "title": f"Send mails from {email}?",
-            "sentences": [f"Mails of {request.shop.name} to shoppers then come from this address."],
-            "button": "Send from this address",
+            "title": _("Send mails from %(email)s?") % {"email": email},
+            "sentences": [
+                _("Mails of %(shop)s to shoppers then come from this address.") % {"shop": request.shop.name}
+            ],
+            "button": _("Send from this address"),
             "back": back,
         }
         return self.once_sure(request, question, act)
 
-    @deed("Check the sender", Right.MANAGE_SETTINGS, Moves.NOTHING, icon="travel_explore")
+    @deed(_lazy("Check the sender"), Right.MANAGE_SETTINGS, Moves.NOTHING, icon="travel_explore")
     @asks(
-        "Check the sender?", "Looks up whether your domain lets this deployment send mails from your address.", "Check"
+        _lazy("Check the sender?"),
+        _lazy("Looks up whether your domain lets this deployment send mails from your address."),
+        _lazy("Check"),
     )
     def check_sender(self, request: Any, shop: Any, form: Any) -> Any:
         for finding in senders.check_sender(shop=shop, now=request.now):
@@ -177,23 +189,29 @@ class ShopAdmin(OneRowAdmin):
             self.message_user(request, finding.text, level)
         return self.back_to(request, shop)
 
-    @deed("Hide the first steps", Right.MANAGE_SETTINGS, Moves.NOTHING)
-    @asks("Hide the first steps?", "The start page will no longer show them.", "Hide")
+    @deed(_lazy("Hide the first steps"), Right.MANAGE_SETTINGS, Moves.NOTHING)
+    @asks(_lazy("Hide the first steps?"), _lazy("The start page will no longer show them."), _lazy("Hide"))
     def hide_steps(self, request: Any, shop: Any, form: Any) -> str:
         if Shop.objects.filter(pk=shop.pk, steps_hidden_at=None).update(steps_hidden_at=request.now):
             audit.record(
                 shop=shop, action="shop.updated", object=shop, after={"first_steps": "hidden"}, now=request.now
             )
-        return "The first steps are hidden."
+        return _("The first steps are hidden.")
 
 
 def _sender_text(shop: Shop) -> str:
     if is_proved(shop):
         return f"{shop.email}"
     if not shop.email:
-        return f"{deployment_address()}, the address of this deployment."
-    need = "the operator allows it" if is_of_deployment(shop.email) else "it is proved"
-    return f"{deployment_address()}, with replies to {shop.email}, until {need}."
+        return _("%(deployment_address)s, the address of this deployment.") % {
+            "deployment_address": deployment_address()
+        }
+    need = _("the operator allows it") if is_of_deployment(shop.email) else _("it is proved")
+    return _("%(deployment_address)s, with replies to %(email)s, until %(need)s.") % {
+        "deployment_address": deployment_address(),
+        "email": shop.email,
+        "need": need,
+    }
 
 
 class AllowedOriginForm(ShopScopedForm):
@@ -202,13 +220,13 @@ class AllowedOriginForm(ShopScopedForm):
         origin = self.cleaned_data["origin"].strip().rstrip("/").lower()
         parts = urlsplit(origin)
         if parts.scheme not in ("http", "https") or not parts.hostname or origin != f"{parts.scheme}://{parts.netloc}":
-            raise forms.ValidationError("Expected an origin such as https://www.example.com, without a path.")
+            raise forms.ValidationError(_("Expected an origin such as https://www.example.com, without a path."))
         return origin
 
 
 @admin.register(AllowedOrigin)
 class AllowedOriginAdmin(ShopScopedAdmin):
-    empty_text = "Pages of other sites may call the API only from the origins listed here."
+    empty_text = _lazy("Pages of other sites may call the API only from the origins listed here.")
     form = AllowedOriginForm
     rights = view_and_edit(Right.MANAGE_SETTINGS, Right.MANAGE_SETTINGS)
     moves = Moves.NOTHING
@@ -220,22 +238,28 @@ class NewTokenForm(ShopScopedForm):
     scopes = forms.MultipleChoiceField(
         choices=list(SCOPES.items()),
         widget=UnfoldAdminCheckboxSelectMultipleWidget,
-        label="Permissions",
-        help_text="Write permissions do not include read permissions.",
+        label=_lazy("Permissions"),
+        help_text=_lazy("Write permissions do not include read permissions."),
     )
 
     def clean_expires_at(self) -> Any:
         expires_at = self.cleaned_data["expires_at"]
         if expires_at and expires_at <= self.now:
-            raise forms.ValidationError("Enter a time in the future.")
+            raise forms.ValidationError(_("Enter a time in the future."))
         return expires_at
+
+
+def _state_of(token: ApiToken) -> tuple[str, str]:
+    if token.revoked_at:
+        return "revoked", _("Revoked")
+    return ("valid", _("Valid")) if token.is_valid(clock.now()) else ("expired", _("Expired"))
 
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(ShopScopedAdmin):
     """Tokens are created, shown once, and revoked. They are not deleted, so that past permissions can be looked up."""
 
-    empty_text = "A program that reads the shop or fills carts needs a token of its own. It is shown once."
+    empty_text = _lazy("A program that reads the shop or fills carts needs a token of its own. It is shown once.")
     rights = {"view": Right.MANAGE_TOKENS, "add": Right.MANAGE_TOKENS, "change": Right.MANAGE_TOKENS}
     moves = Moves.IDENTITY
     list_display = ["name", "token", "allowed", "state", "created", "expires", "last_used"]
@@ -246,17 +270,19 @@ class ApiTokenAdmin(ShopScopedAdmin):
     fields = names("name token allowed state requests_per_minute created expires revoked last_used")
     editable = ("name", "requests_per_minute")
 
-    created = moment("created_at")
-    expires = moment("expires_at")
-    revoked = moment("revoked_at")
-    last_used = moment("last_used_at")
-    token = column("token", lambda row: f"api_…{row.ending}")
-    allowed = column("permissions", lambda row: ", ".join(SCOPES[scope] for scope in row.scopes if scope in SCOPES))
+    created = moment("created_at", _lazy("created"))
+    expires = moment("expires_at", _lazy("expires"))
+    revoked = moment("revoked_at", _lazy("revoked"))
+    last_used = moment("last_used_at", _lazy("last used"))
+    token = column(_lazy("token"), lambda row: f"api_…{row.ending}")
+    allowed = column(
+        _lazy("permissions"), lambda row: ", ".join(str(SCOPES[scope]) for scope in row.scopes if scope in SCOPES)
+    )
 
     state = column(
-        "status",
-        lambda row: "Revoked" if row.revoked_at else "Valid" if row.is_valid(clock.now()) else "Expired",
-        label={"Valid": "success", "Revoked": "danger", "Expired": "warning"},
+        _lazy("status"),
+        _state_of,
+        label={"valid": "success", "revoked": "danger", "expired": "warning"},
     )
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
@@ -281,20 +307,20 @@ class ApiTokenAdmin(ShopScopedAdmin):
         return self.show_secret(
             request,
             request.new_secret,
-            title=f"Token “{obj.name}”",
-            kind="token",
-            use="Programs send it as “Authorization: Bearer …”. Anyone who has it can use its permissions.",
+            title=_("Token “%(obj)s”") % {"obj": obj.name},
+            kind=_("token"),
+            use=_("Programs send it as “Authorization: Bearer …”. Anyone who has it can use its permissions."),
             then="../",
         )
 
-    @chosen_deed("Revoke selected tokens", Right.MANAGE_TOKENS, Moves.IDENTITY)
+    @chosen_deed(_lazy("Revoke selected tokens"), Right.MANAGE_TOKENS, Moves.IDENTITY)
     def revoke_chosen(self, request: Any, queryset: QuerySet) -> str:
         for token in queryset:
             actions.revoke_api_token(shop=request.shop, token=token, now=request.now)
-        return "Tokens revoked. Programs can no longer use them."
+        return _("Tokens revoked. Programs can no longer use them.")
 
-    @deed("Revoke", Right.MANAGE_TOKENS, Moves.IDENTITY, icon="block")
-    @asks("Revoke this token?", "Programs can no longer use it. This cannot be undone.", "Revoke")
+    @deed(_lazy("Revoke"), Right.MANAGE_TOKENS, Moves.IDENTITY, icon="block")
+    @asks(_lazy("Revoke this token?"), _lazy("Programs can no longer use it. This cannot be undone."), _lazy("Revoke"))
     def revoke(self, request: Any, token: Any, form: Any) -> str:
         actions.revoke_api_token(shop=request.shop, token=token, now=request.now)
-        return "Token revoked."
+        return _("Token revoked.")

@@ -8,29 +8,35 @@ from django.contrib import messages
 from django.http import Http404, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils import translation
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import gettext_noop
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_POST
 from unfold.widgets import UnfoldAdminPasswordWidget
 
 from storefront.kit.refusals import NotFound
+from storefront.shops.staff_language import language_of_admin
 from storefront.shops.throttle import TooManyTries
 from storefront.staff import second_factor, signin, staff_jobs, staff_sessions
+from storefront.staff.admin_language import LanguageForm
 from storefront.staff.admin_signin import SECURITY, SignInPages, next_url
 from storefront.staff.confirmation import ask_to_repeat
 from storefront.staff.elsewhere import elsewhere
 from storefront.staff.second_factor import LastFactor
 from storefront.staff.staff_sessions import staff_session_of
 
-CONFIRM_PAGE, CONFIRM_TITLE = "shops/admin/confirm.html", "Confirm that it is you"
-REMOVED = {"app": "an authenticator app was removed", "passkey": "a passkey was removed"}
+CONFIRM_PAGE, CONFIRM_TITLE = "shops/admin/confirm.html", _lazy("Confirm that it is you")
+REMOVED = {"app": gettext_noop("an authenticator app was removed"), "passkey": gettext_noop("a passkey was removed")}
 
 
 class OwnPasswordForm(forms.Form):
     password = forms.CharField(
-        label="Password",
+        label=_lazy("Password"),
         strip=False,
         max_length=4096,
-        error_messages={"required": "Please enter your password."},
+        error_messages={"required": _lazy("Please enter your password.")},
         widget=UnfoldAdminPasswordWidget(attrs={"autocomplete": "current-password"}),
     )
 
@@ -46,16 +52,18 @@ class AccountPages(SignInPages):
             ("security/remove/", require_POST(self.security_remove), "security_remove"),
             ("security/codes/", require_POST(self.security_codes), "security_codes"),
             ("security/sessions/", require_POST(self.security_end), "security_end"),
+            ("security/language/", require_POST(self.security_language), "security_language"),
         ]
         return [path(route, self.admin_view(page), name=name) for route, page, name in pages]
 
     def security(self, request: Any) -> HttpResponse:
         context = {
-            "title": "Security",
+            "title": _("Security"),
             "factors": second_factor.factors_of(request.user),
             "must_have_one": second_factor.must_have_one(request.user),
             "sessions": list(staff_sessions.sessions_of(request.user, now=request.now)),
             "here": staff_session_of(request),
+            "language": LanguageForm(initial={"language": request.user.language}),
         }
         return self.account_page(request, "shops/admin/security.html", context)
 
@@ -67,7 +75,7 @@ class AccountPages(SignInPages):
         def added() -> None:
             if row is not None:
                 staff_sessions.confirm(row, now=request.now, has_second_factor=True)
-            messages.success(request, "Second factor added. You will be asked for it when you sign in.")
+            messages.success(request, _("Second factor added. You will be asked for it when you sign in."))
 
         return self.add_factor(request, request.user, added, "shops/admin/enrol.html", then=reverse("admin:security"))
 
@@ -84,7 +92,7 @@ class AccountPages(SignInPages):
             messages.error(request, refusal.text)
         else:
             staff_jobs.send_to_person.enqueue(None, request.user.pk, "factors_changed", {"what": REMOVED[kind]})
-            messages.success(request, "Second factor removed.")
+            messages.success(request, _("Second factor removed."))
         return HttpResponseRedirect(reverse("admin:security"))
 
     def security_codes(self, request: Any) -> HttpResponse:
@@ -94,7 +102,7 @@ class AccountPages(SignInPages):
         if not second_factor.factors_of(request.user):
             raise Http404
         codes = second_factor.new_recovery_codes(user=request.user)
-        what = {"what": "new recovery codes were created"}
+        what = {"what": gettext_noop("new recovery codes were created")}
         staff_jobs.send_to_person.enqueue(None, request.user.pk, "factors_changed", what)
         return self.show_codes(request, codes, then=reverse("admin:security"))
 
@@ -105,14 +113,27 @@ class AccountPages(SignInPages):
         if chosen.isascii() and chosen.isdigit() and len(chosen) < 16:
             if not staff_sessions.end_sessions(request.user, session_id=int(chosen)):
                 raise Http404
-            messages.success(request, "Browser signed out.")
+            messages.success(request, _("Browser signed out."))
         elif chosen == "others":
             staff_sessions.end_sessions(request.user, but=here)
-            messages.success(request, "All other browsers signed out.")
+            messages.success(request, _("All other browsers signed out."))
         elif chosen == "all":
             staff_sessions.end_sessions(request.user)
         else:
             raise Http404
+        return HttpResponseRedirect(reverse("admin:security"))
+
+    def security_language(self, request: Any) -> HttpResponse:
+        """Choose the language of the admin and of mails to this person."""
+        if answer := elsewhere(request, SECURITY):
+            return answer
+        form = LanguageForm(request.POST)
+        if not form.is_valid():
+            raise Http404
+        request.user.language = form.cleaned_data["language"]
+        request.user.save(update_fields=["language"])
+        with translation.override(language_of_admin(request)):
+            messages.success(request, _("Language saved."))
         return HttpResponseRedirect(reverse("admin:security"))
 
     def confirm(self, request: Any) -> HttpResponse:
@@ -137,7 +158,7 @@ class AccountPages(SignInPages):
             try:
                 if signin.proves_password(request, request.user, form.cleaned_data["password"]):
                     return proved()
-                form.add_error("password", "The password is incorrect.")
+                form.add_error("password", _("The password is incorrect."))
             except TooManyTries as refusal:
                 form.add_error(None, refusal.text)
                 status, headers = refusal.status, refusal.headers

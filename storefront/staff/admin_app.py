@@ -1,5 +1,6 @@
 from typing import Any
 
+from django.apps import apps
 from django.contrib.admin import autodiscover
 from django.contrib.admin.apps import SimpleAdminConfig
 from django.contrib.admin.checks import check_admin_app, check_dependencies
@@ -18,6 +19,9 @@ class MerchantAdminConfig(SimpleAdminConfig):
     def ready(self) -> None:
         checks.register(check_dependencies, checks.Tags.admin)
         checks.register(check_pages, checks.Tags.admin)
+        from storefront.staff.model_names import translate_names
+
+        translate_names(apps.get_models())
 
 
 def check_pages(app_configs: Any, **_options: Any) -> list[checks.CheckMessage]:

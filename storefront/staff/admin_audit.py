@@ -14,6 +14,8 @@ from django.core.paginator import Paginator
 from django.db import models
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import override
 
 from storefront import audit
 from storefront.audit.text import action_text, actor_text, changes_table
@@ -57,7 +59,8 @@ class AuditedAdmin:
             before, after = before | secrets, after | secrets
         for formset in formsets:
             was, became = _inline_changes(formset)
-            name = "_".join(str(formset.model._meta.verbose_name_plural).lower().split())
+            with override(None):
+                name = "_".join(str(formset.model._meta.verbose_name_plural).lower().split())
             before |= {name: was} if was else {}
             after |= {name: became} if became else {}
         return Change(before, after)
@@ -121,7 +124,7 @@ class AuditedAdmin:
         ]
         context = {
             **self.admin_site.each_context(request),
-            "title": f"History: {row}",
+            "title": _("History: %(row)s") % {"row": row},
             "object": row,
             "opts": self.model._meta,
             "page": page,

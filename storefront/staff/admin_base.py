@@ -25,10 +25,13 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.text import capfirst
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.dataclasses import UnfoldAction
 from unfold.paginator import InfinitePaginator
 
 from storefront.kit.refusals import Refusal
+from storefront.kit.text import Text
 from storefront.shops import changes, quotas
 from storefront.shops.rights import Right
 from storefront.staff import held_forms
@@ -39,12 +42,14 @@ from storefront.staff.admin_parts import ON_CHOSEN, ON_LIST, ON_ROW, OWN_PAGE, D
 from storefront.staff.admin_scope import ScopedToShop, bind
 from storefront.staff.form_rows import mend_rows
 
-NO_SUCH_FILTER = "This list cannot be filtered by that, so it shows all rows."
+NO_SUCH_FILTER = _lazy("This list cannot be filtered by that, so it shows all rows.")
 # What Django raises for a filter that a list does not have, or for a value that is none of the filter's.
 NOT_OFFERED = (DisallowedModelAdminLookup, DisallowedModelAdminToField, IncorrectLookupParameters)
 LAST_PAGE = 1_000_000
 FORMS = ("add", "change", "delete")
-CHANGED_MEANWHILE = "Somebody changed the same thing at the same moment. Nothing was saved; please look and try again."
+CHANGED_MEANWHILE = _lazy(
+    "Somebody changed the same thing at the same moment. Nothing was saved; please look and try again."
+)
 
 
 class NoSuchFilter(Refusal):
@@ -57,7 +62,8 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, WithQuickRows):
     # Query parameters that its lists accept besides those of their filters.
     extra_lookups: frozenset[str] = frozenset()
     # The title in the menu and in tabs, unless it is that of the model; and the icon there.
-    menu_title = icon = ""
+    menu_title: Text = ""
+    icon = ""
     # What adding, changing and deleting its rows can move.
     moves: Moves | None = None
     # By name: its actions and pages of its own.
@@ -74,7 +80,7 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, WithQuickRows):
     warn_unsaved_form = True
     list_select_related: Any = ["shop"]
     # The text of an empty list about its future contents.
-    empty_text = ""
+    empty_text: Text = ""
 
     def __init_subclass__(cls, **given: Any) -> None:
         """Complete the lists of actions and `rights` from the declarations of the actions."""
@@ -265,7 +271,7 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, WithQuickRows):
             request, lambda: super(ShopScopedAdmin, self).changeform_view(request, object_id, *args, **kwargs)
         )
         if problems:
-            messages.error(request, " ".join(problems))
+            messages.error(request, " ".join(map(str, problems)))
             response.status_code = 422
         return response
 
@@ -313,7 +319,7 @@ class EndlessPaginator(InfinitePaginator):
     def validate_number(self, number: Any) -> int:
         number = super().validate_number(number)
         if number > LAST_PAGE:
-            raise EmptyPage("There are no rows on this page.")
+            raise EmptyPage(_("There are no rows on this page."))
         return number
 
 
@@ -379,7 +385,7 @@ def redirect(request: HttpRequest, url: str) -> HttpResponse:
 def check_own_site(request: HttpRequest) -> None:
     """Raises PermissionDenied for another site's request: exports are expensive and audited."""
     if request.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
-        raise PermissionDenied("This can be exported only from the shop's admin.")
+        raise PermissionDenied(_("This can be exported only from the shop's admin."))
 
 
 def is_htmx(request: HttpRequest) -> bool:

@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 from django import forms
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.shops.models import ShopDomain
 from storefront.shops.rights import Right
@@ -13,8 +15,6 @@ from storefront.staff import domains
 from storefront.staff.admin_base import ShopScopedAdmin
 from storefront.staff.admin_forms import ShopScopedForm
 from storefront.staff.admin_parts import Moves, asks, column, deed, moment
-
-WAITING, LEADS = "Waiting for the operator", "Leads to the shop"
 
 
 class DomainForm(ShopScopedForm):
@@ -27,8 +27,8 @@ class DomainForm(ShopScopedForm):
 
 @admin.register(ShopDomain)
 class ShopDomainAdmin(ShopScopedAdmin):
-    menu_title = "Domains"
-    empty_text = "Further domains, such as www.example.com, lead visitors to the shop's own address."
+    menu_title = _lazy("Domains")
+    empty_text = _lazy("Further domains, such as www.example.com, lead visitors to the shop's own address.")
     form = DomainForm
     rights = dict.fromkeys(["view", "add", "delete"], Right.MANAGE_SETTINGS)
     moves = Moves.IDENTITY
@@ -37,13 +37,20 @@ class ShopDomainAdmin(ShopScopedAdmin):
     search_fields = new_fields = ["domain"]
     fields = list_display = ["domain", "state", "finding", "checked"]
 
-    checked = moment("checked_at", "checked")
+    checked = moment("checked_at", _lazy("checked"))
     state = column(
-        "status", lambda row: LEADS if row.confirmed_at else WAITING, label={WAITING: "warning", LEADS: "success"}
+        _lazy("status"),
+        lambda row: (
+            ("leads", _("Leads to the shop")) if row.confirmed_at else ("waiting", _("Waiting for the operator"))
+        ),
+        label={"waiting": "warning", "leads": "success"},
     )
 
     finding = column(
-        "last check", lambda row: (row.problem or "It answers here.") if row.checked_at else "Not checked yet"
+        _lazy("last check"),
+        lambda row: (
+            (_(row.problem) if row.problem else _("It answers here.")) if row.checked_at else _("Not checked yet")
+        ),
     )
 
     def changelist_view(self, request: Any, extra_context: Any = None) -> Any:
@@ -59,14 +66,16 @@ class ShopDomainAdmin(ShopScopedAdmin):
         domains.remove_domain(shop=request.shop, domain=obj.domain, now=request.now)
 
     def response_add(self, request: HttpRequest, obj: ShopDomain, post_url_continue: Any = None) -> HttpResponse:
-        text = f"{obj.domain} leads to the shop as soon as the operator of this deployment has confirmed it."
+        text = _("%(domain)s leads to the shop as soon as the operator of this deployment has confirmed it.") % {
+            "domain": obj.domain
+        }
         return self.done(request, obj, text)
 
-    @deed("Check", Right.MANAGE_SETTINGS, Moves.NOTHING, icon="travel_explore")
-    @asks("Check this domain?", "Asks the domain whether it leads here.", "Check")
+    @deed(_lazy("Check"), Right.MANAGE_SETTINGS, Moves.NOTHING, icon="travel_explore")
+    @asks(_lazy("Check this domain?"), _lazy("Asks the domain whether it leads here."), _lazy("Check"))
     def check_domain(self, request: Any, row: Any, form: Any) -> Any:
         problem = domains.check_domain(shop=request.shop, row=row, now=request.now)
         if problem:
             self.message_user(request, problem, messages.WARNING)
             return self.back_to(request, row)
-        return f"{row.domain} answers here."
+        return _("%(domain)s answers here.") % {"domain": row.domain}

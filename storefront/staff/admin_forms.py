@@ -17,15 +17,18 @@ from django.core.exceptions import FieldDoesNotExist, ValidationError
 from django.db import connection, models
 from django.db.models import Model
 from django.http import QueryDict
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminTextInputWidget
 
 from storefront.kit import markup
 from storefront.kit.refusals import InvalidFields
+from storefront.kit.text import Text
 from storefront.shops.languages import FURTHER_CHOICES, problem_of_further
 from storefront.shops.models import Shop
 from storefront.staff import shown_fields
 
-IMPOSSIBLE = "This value is not valid, or does not fit the other values."
+IMPOSSIBLE = _lazy("This value is not valid, or does not fit the other values.")
 
 
 class ShopScopedForm(forms.ModelForm):
@@ -39,7 +42,7 @@ class ShopScopedForm(forms.ModelForm):
     is_held = False
 
     # By constraint name: field and message, where the general message would not help.
-    constraint_errors: dict[str, tuple[str, str]] = {}
+    constraint_errors: dict[str, tuple[str, Text]] = {}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -93,7 +96,9 @@ class ShopScopedForm(forms.ModelForm):
                 given = self[name].data
                 chosen = [str(each) for each in (given if isinstance(given, list) else [given]) if each]
                 if len(possible_ids(field.queryset.model, chosen)) < len(chosen):  # type: ignore[union-attr]
-                    raise InvalidFields(errors={name: [f"{field.label or name}: choose one of the options."]})
+                    raise InvalidFields(
+                        errors={name: [_("%(field)s: choose one of the options.") % {"field": field.label or name}]}
+                    )
 
     def _post_clean(self) -> None:
         # Django's own check skips every constraint with a column that is not in the form, such as `shop`. So it is
@@ -123,7 +128,8 @@ class ShopScopedForm(forms.ModelForm):
         if field and isinstance(constraint, models.UniqueConstraint):
             return (
                 field,
-                f"Another {self.instance._meta.verbose_name} of this shop already has this {self[field].label}.",
+                _("Another %(verbose_name)s of this shop already has this %(label)s.")
+                % {"verbose_name": self.instance._meta.verbose_name, "label": self[field].label},
             )
         return field, IMPOSSIBLE if field else error
 
@@ -157,7 +163,7 @@ class WordsField(forms.CharField):
     widget = UnfoldAdminTextInputWidget
 
     def __init__(self, **kwargs: Any) -> None:
-        given: dict[str, Any] = {"required": False, "help_text": "Separate with commas."} | kwargs
+        given: dict[str, Any] = {"required": False, "help_text": _lazy("Separate with commas.")} | kwargs
         super().__init__(**given)
 
     def prepare_value(self, value: Any) -> Any:

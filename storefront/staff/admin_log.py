@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.dateparse import parse_date
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.paginator import InfinitePaginator
 
 from storefront.audit.known_actions import ACTIONS
@@ -23,7 +24,7 @@ class ActionFilter(admin.SimpleListFilter):
     title, parameter_name = "action", "action"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return sorted(ACTIONS.items(), key=lambda word: word[1])
+        return sorted(ACTIONS.items(), key=lambda word: str(word[1]))
 
     def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
         return queryset.filter(action=self.value()) if self.value() in ACTIONS else queryset
@@ -34,10 +35,10 @@ def within(days: int) -> Callable[[QuerySet, Any], QuerySet]:
 
 
 PERIODS = {
-    "1": ("Last 24 hours", within(1)),
-    "7": ("Last week", within(7)),
-    "30": ("Last 30 days", within(30)),
-    "365": ("Last year", within(365)),
+    "1": (_lazy("Last 24 hours"), within(1)),
+    "7": (_lazy("Last week"), within(7)),
+    "30": (_lazy("Last 30 days"), within(30)),
+    "365": (_lazy("Last year"), within(365)),
 }
 
 
@@ -45,27 +46,27 @@ PERIODS = {
 class AuditEntryAdmin(ReadOnlyAdmin):
     """The audit log. Nobody can change or delete entries here."""
 
-    menu_title = "Audit log"
+    menu_title = _lazy("Audit log")
     rights = {"view": Right.VIEW_AUDIT}
     paginator = InfinitePaginator
     actions = None
     list_display = ["when", "by", "kind", "action_shown", "object_shown", "place"]
-    list_filter = ["actor_kind", ActionFilter, choice_filter("time", "days", PERIODS)]
+    list_filter = ["actor_kind", ActionFilter, choice_filter(_lazy("time"), "days", PERIODS)]
     search_fields = ["object_name"]
-    search_help_text = "Search by object name or id, actor, or a date such as 2026-11-21"
+    search_help_text = _lazy("Search by object name or id, actor, or a date such as 2026-11-21")
     ordering = ["-at", "-id"]
     fields = readonly_fields = names(
         "when by kind place action_shown action object_shown changes request_id erased kept_until"
     )
 
-    when = moment("at", "when")
-    erased = moment("erased_at", "person erased")
-    by = column("by", actor_text, by="actor_name")
-    kind = badge("actor_kind", COLOURS, "kind")
-    action_shown = column("action", action_text, by="action")
-    object_shown = column("object", object_text)
-    changes = column("before and after", changes_table)
-    kept_until = column("kept until", lambda row: row.keep_until.isoformat())
+    when = moment("at", _lazy("when"))
+    erased = moment("erased_at", _lazy("person erased"))
+    by = column(_lazy("by"), actor_text, by="actor_name")
+    kind = badge("actor_kind", COLOURS, _lazy("kind"))
+    action_shown = column(_lazy("action"), action_text, by="action")
+    object_shown = column(_lazy("object"), object_text)
+    changes = column(_lazy("before and after"), changes_table)
+    kept_until = column(_lazy("kept until"), lambda row: row.keep_until.isoformat())
 
     def get_search_results(self, request: Any, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:
         text = search_term.strip()

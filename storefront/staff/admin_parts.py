@@ -14,11 +14,13 @@ from django.contrib import admin, messages
 from django.http import HttpResponse, HttpResponseNotAllowed
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext_lazy
 from unfold.decorators import action, display
 from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
 
 from storefront.kit.format import format_money, format_time
+from storefront.kit.text import Text
 from storefront.shops.rights import Right
 
 PRIMARY, DANGER = ActionVariant.PRIMARY, ActionVariant.DANGER
@@ -47,7 +49,7 @@ class Deed:
     asks: bool = False
 
 
-def deed(title: str, right: Right, moves: Moves, **given: Any) -> Callable:
+def deed(title: Text, right: Right, moves: Moves, **given: Any) -> Callable:
     """An action on a row's page, which gets the request, the row, and with `asks` the dialog's form.
 
     The text that it returns is shown on the row's page; it can return a response instead. `when` decides on
@@ -56,16 +58,16 @@ def deed(title: str, right: Right, moves: Moves, **given: Any) -> Callable:
     return _button(ON_ROW, title, right, moves, **given)
 
 
-def list_deed(title: str, right: Right | None, moves: Moves, **given: Any) -> Callable:
+def list_deed(title: Text, right: Right | None, moves: Moves, **given: Any) -> Callable:
     """An action of the list, which gets the request, and the form of its dialog."""
     return _button(ON_LIST, title, right, moves, **given)
 
 
-def chosen_deed(title: str, right: Right, moves: Moves) -> Callable:
+def chosen_deed(title: Text, right: Right, moves: Moves) -> Callable:
     """An action on chosen rows of the list, which gets the request and the rows. The text that it returns is shown."""
 
     def declared(act: Callable) -> Callable:
-        @admin.action(description=title)
+        @admin.action(description=title)  # type: ignore[arg-type]
         @wraps(act)
         def carry_out(page: Any, request: Any, rows: Any) -> HttpResponse | None:
             done = act(page, request, rows)
@@ -96,7 +98,7 @@ def own_page(route: str, needs: str, moves: Moves) -> Callable:
 
 
 def _button(
-    place: str, title: str, right: Right | None, moves: Moves, *, when: Callable[[Any], Any] | None = None, **look: Any
+    place: str, title: Text, right: Right | None, moves: Moves, *, when: Callable[[Any], Any] | None = None, **look: Any
 ) -> Callable:
     def declared(act: Callable) -> Callable:
         question, dialog = getattr(act, "question", None), getattr(act, "dialog", None)
@@ -132,7 +134,7 @@ def deeds_of(page: type) -> dict[str, Deed]:
     return found
 
 
-def asks(title: str, description: str, submit: str, form: type[BaseDialogForm] | None = None) -> Callable:
+def asks(title: Text, description: Text, submit: Text, form: type[BaseDialogForm] | None = None) -> Callable:
     """A dialog that asks before an action, below `deed`. `submit` is its button's text; a form has further fields."""
 
     def declared(act: Any) -> Callable:
@@ -142,13 +144,13 @@ def asks(title: str, description: str, submit: str, form: type[BaseDialogForm] |
     return declared
 
 
-def sure(title: str, button: str, *sentences: str, more: Callable[..., dict[str, Any]] | None = None) -> Callable:
+def sure(title: Text, button: Text, *sentences: Text, more: Callable[..., dict[str, Any]] | None = None) -> Callable:
     """A page that asks before an action, below `deed`: its title, in which `{}` is the row, what will happen, and the
     button's text. `more` is given the request and the row, and returns further context of the page."""
 
     def declared(act: Any) -> Callable:
         act.question = lambda request, row: {
-            "title": title.format(row),
+            "title": str(title).format(row),
             "sentences": sentences,
             "button": button,
             **(more(request, row) if more else {}),
@@ -158,8 +160,15 @@ def sure(title: str, button: str, *sentences: str, more: Callable[..., dict[str,
     return declared
 
 
+class Labelled(tuple):
+    """A value and its text: a list colours the text by the value, a read-only field has only the text."""
+
+    def __str__(self) -> str:
+        return str(self[1])
+
+
 def column(
-    title: str, show: Callable[[Any], Any], *, by: str | None = None, label: Any = None, empty: str | None = None
+    title: Text, show: Callable[[Any], Any], *, by: str | None = None, label: Any = None, empty: str | None = None
 ) -> Callable:
     """A list column or read-only field with what `show` returns of a row, sorted by the database's column `by`.
 
@@ -168,31 +177,35 @@ def column(
 
     @display(description=title, ordering=by, label=label, empty_value=empty)
     def shown(self: Any, row: Any) -> Any:
-        return show(row)
+        value = show(row)
+        return Labelled(value) if isinstance(value, tuple) else value
 
     return shown
 
 
-def badge(field: str, colours: Mapping[str, str], title: str = "status", *, by: str | None = None) -> Callable:
+def badge(field: str, colours: Mapping[str, str], title: Text | None = None, *, by: str | None = None) -> Callable:
     """A column with the text of a column of choices, coloured by its value."""
     return column(
-        title, lambda row: (getattr(row, field), getattr(row, f"get_{field}_display")()), by=by, label=colours
+        title or gettext_lazy("status"),
+        lambda row: (getattr(row, field), getattr(row, f"get_{field}_display")()),
+        by=by,
+        label=colours,
     )
 
 
-def money(field: str, title: str | None = None) -> Callable:
+def money(field: str, title: Text | None = None) -> Callable:
     """A column that shows an amount with its currency."""
     return column(
-        title or field.replace("_", " "),
+        title or gettext_lazy(field.replace("_", " ")),
         lambda row: format_money(getattr(row, field), getattr(row, "currency", None) or row.shop.currency),
         by=field,
     )
 
 
-def moment(field: str, title: str | None = None, *, by: str | None = None) -> Callable:
+def moment(field: str, title: Text | None = None, *, by: str | None = None) -> Callable:
     """A column that shows a time in the shop's time zone, sorted by itself or by the column `by`."""
     return column(
-        title or field.removesuffix("_at").replace("_", " "),
+        title or gettext_lazy(field.removesuffix("_at").replace("_", " ")),
         lambda row: format_time(getattr(row, field), row.shop.timezone) or "–",
         by=by or field,
     )
@@ -208,7 +221,7 @@ def link(page: str, key: Any, text: Any) -> str:
     return format_html('<a href="{}">{}</a>', reverse(f"admin:{page}", args=[key]), text)
 
 
-def table(rows: Iterable[Iterable[Any]], headings: Iterable[str] = ()) -> str:
+def table(rows: Iterable[Iterable[Any]], headings: Iterable[Text] = ()) -> str:
     """A table for a read-only field."""
     lines = (
         format_html(
@@ -229,27 +242,27 @@ def names(text: str) -> list[Any]:
     return [tuple(each.split("+")) if "+" in each else each for each in text.split()]
 
 
-def layout(*groups: str) -> list[tuple[str | None, dict[str, Any]]]:
+def layout(*groups: str) -> list[tuple[Text | None, dict[str, Any]]]:
     """The groups of a form's fields: `Price: price sale_price`, or the fields of a group without a title."""
     parts = [group.rpartition(": ") for group in groups]
-    return [(title or None, {"fields": names(fields)}) for title, _, fields in parts]
+    return [(gettext_lazy(title) if title else None, {"fields": names(fields)}) for title, _, fields in parts]
 
 
 def choice_filter(
-    title: str, parameter: str, options: Mapping[str, tuple[str, Callable]], otherwise: Any = None
+    title: Text, parameter: str, options: Mapping[str, tuple[Text, Callable]], otherwise: Any = None
 ) -> Any:
     """A filter of a list. Each option has its text and the function that narrows the rows, which is given the request,
     too. Without a choice, the rows are those that `otherwise` returns, or all."""
 
     class Choices(admin.SimpleListFilter):
         def lookups(self, request: Any, model_admin: Any) -> list[tuple[str, str]]:
-            return [(value, text) for value, (text, _) in options.items()]
+            return [(value, str(text)) for value, (text, _) in options.items()]
 
         def queryset(self, request: Any, queryset: Any) -> Any:
             _, narrow = options.get(self.value() or "", ("", otherwise))
             return narrow(queryset, request) if narrow else queryset
 
-    Choices.title, Choices.parameter_name = title, parameter
+    Choices.title, Choices.parameter_name = title, parameter  # type: ignore[assignment]
     return Choices
 
 

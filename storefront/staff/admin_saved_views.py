@@ -15,6 +15,8 @@ from django.contrib.admin.views.main import ORDER_VAR, SEARCH_VAR, ChangeList
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminTextInputWidget
 
@@ -30,7 +32,7 @@ from storefront.staff.admin_parts import Moves, asks, list_deed
 VIEW_DEEDS = ["save_view", "rename_view", "remove_view"]
 # Which view is renamed or deleted, in the address of the dialog.
 CHOSEN_VAR = "saved"
-SAVED_FOR_ALL = (
+SAVED_FOR_ALL = _lazy(
     "The search, filters and sorting are saved under this name, above the list, for everybody who works in this shop."
 )
 
@@ -61,7 +63,7 @@ class WithSavedViews(ShopScopedAdmin):
 
     def tabs_of_list(self, request: Any, query: str) -> list[dict[str, Any]]:
         """The views that the list always has: `title`, `url`, `is_chosen`, and `query`, which need not be saved."""
-        return [{"title": "All", "url": "?", "is_chosen": not query, "query": ""}]
+        return [{"title": _("All"), "url": "?", "is_chosen": not query, "query": ""}]
 
     def get_actions_list(self, request: HttpRequest) -> list[Any]:
         """Without the deeds that stand above the list, where they keep its filters."""
@@ -92,11 +94,11 @@ class WithSavedViews(ShopScopedAdmin):
             {"title": view.name, "url": f"?{_address(view.query, shown)}", "is_chosen": view == chosen}
             for view in saved
         ]
-        deeds = {"save_view": "Save view"} if new else {}
+        deeds = {"save_view": _("Save view")} if new else {}
         if chosen:
-            deeds = {"rename_view": "Rename", "remove_view": "Delete"}
+            deeds = {"rename_view": _("Rename"), "remove_view": _("Delete")}
         offered = [self._offered(request, name, title, chosen) for name, title in deeds.items()]
-        export = self._offered(request, "export_csv", "Export CSV")
+        export = self._offered(request, "export_csv", _("Export CSV"))
         return {"tabs": tabs if len(tabs) > 1 else [], "deeds": [each for each in offered if each], "export": export}
 
     def _offered(self, request: Any, name: str, title: str, view: SavedView | None = None) -> dict[str, str] | None:
@@ -123,29 +125,37 @@ class WithSavedViews(ShopScopedAdmin):
                 kept.setlist(name, given)
         return kept.urlencode()
 
-    @list_deed("Save view", None, Moves.NOTHING)
-    @asks("Save this view", SAVED_FOR_ALL, "Save view", NameForm)
+    @list_deed(_lazy("Save view"), None, Moves.NOTHING)
+    @asks(_lazy("Save this view"), SAVED_FOR_ALL, _lazy("Save view"), NameForm)
     def save_view(self, request: Any, form: Any) -> HttpResponse:
         try:
             query = self._query_of(request, self.get_changelist_instance(request))
         except NOT_OFFERED:
             raise NoSuchFilter from None
         name = form.cleaned_data["name"]
-        return self._carry_out(request, self.save_view, form, saved_views.save_view, "saved", name=name, query=query)
+        return self._carry_out(
+            request, self.save_view, form, saved_views.save_view, _("View “%(view)s” saved."), name=name, query=query
+        )
 
-    @list_deed("Rename view", None, Moves.NOTHING)
-    @asks("Rename this view", "", "Rename", RenameForm)
+    @list_deed(_lazy("Rename view"), None, Moves.NOTHING)
+    @asks(_lazy("Rename this view"), "", _lazy("Rename"), RenameForm)
     def rename_view(self, request: Any, form: Any) -> HttpResponse:
         given = {"name": form.cleaned_data["name"], "view_id": _chosen(request)}
-        return self._carry_out(request, self.rename_view, form, saved_views.rename_view, "renamed", **given)
+        return self._carry_out(
+            request, self.rename_view, form, saved_views.rename_view, _("View “%(view)s” renamed."), **given
+        )
 
-    @list_deed("Delete view", None, Moves.NOTHING)
+    @list_deed(_lazy("Delete view"), None, Moves.NOTHING)
     @asks(
-        "Delete this view?", "It is deleted for everybody who works in this shop. What it lists is kept.", "Delete view"
+        _lazy("Delete this view?"),
+        _lazy("It is deleted for everybody who works in this shop. What it lists is kept."),
+        _lazy("Delete view"),
     )
     def remove_view(self, request: Any, form: Any) -> HttpResponse:
         view_id = _chosen(request)
-        return self._carry_out(request, self.remove_view, form, saved_views.delete_view, "deleted", view_id=view_id)
+        return self._carry_out(
+            request, self.remove_view, form, saved_views.delete_view, _("View “%(view)s” deleted."), view_id=view_id
+        )
 
     def _carry_out(self, request: Any, button: Any, form: Any, act: Callable, done: str, **given: Any) -> HttpResponse:
         """The list as the view shows it. A refused name is shown in the dialog again, beside what was typed."""
@@ -158,7 +168,7 @@ class WithSavedViews(ShopScopedAdmin):
             dialog = button.dialog
             context = {"dialog": dialog, "form": form, "form_submit_text": dialog["form_submit_text"]}
             return render(request, "unfold/helpers/dialog.html", context)
-        self.message_user(request, f"View “{view.name}” {done}.", messages.SUCCESS)
+        self.message_user(request, done % {"view": view.name}, messages.SUCCESS)
         left = request.GET.copy()
         left.pop(CHOSEN_VAR, None)
         kept = f"?{left.urlencode()}" if view.pk and left else ""

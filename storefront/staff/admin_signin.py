@@ -10,6 +10,9 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.decorators import method_decorator
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import gettext_noop
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_protect
 from django.views.decorators.debug import sensitive_post_parameters
@@ -18,6 +21,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from storefront.kit import sealing
 from storefront.kit.refusals import InvalidFields
+from storefront.kit.text import Text
 from storefront.pods import registry
 from storefront.shops.models import User
 from storefront.shops.throttle import TooManyTries
@@ -29,18 +33,18 @@ if TYPE_CHECKING:
 else:
     Site = object
 
-WRONG_CODE = "This code is incorrect or has already been used."
-WRONG_BOTH = "The user name, the password or the code is incorrect, or the code has already been used."
+WRONG_CODE = _lazy("This code is incorrect or has already been used.")
+WRONG_BOTH = _lazy("The user name, the password or the code is incorrect, or the code has already been used.")
 # Path of the page about one's own second factors.
 SECURITY = "/admin/security/"
-ONLY_APPS = "Here, codes of an authenticator app and passkeys of this host work, and no recovery codes."
+ONLY_APPS = _lazy("Here, codes of an authenticator app and passkeys of this host work, and no recovery codes.")
 _KEY = "second_factor_key"
 _secret_page = (never_cache, csrf_protect, sensitive_post_parameters())
 
 
 def _code_field() -> forms.CharField:
     return forms.CharField(
-        label="Code",
+        label=_lazy("Code"),
         required=False,
         max_length=40,
         widget=UnfoldAdminTextInputWidget(
@@ -88,7 +92,7 @@ class FactorForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         given = super().clean() or self.cleaned_data
         if not self.errors and not given.get("code") and not given.get("passkey"):
-            self.add_error("code", "Please enter a code.")
+            self.add_error("code", _("Please enter a code."))
         return given
 
 
@@ -127,7 +131,7 @@ class SignInPages(Site):
             form.add_error(None, refusal.text)
             status, headers = refusal.status, refusal.headers
         context = {
-            "title": "Sign in",
+            "title": _("Sign in"),
             "form": form,
             "app_path": request.get_full_path(),
             "is_limited": status == TooManyTries.status or "code" in request.POST,
@@ -160,10 +164,10 @@ class SignInPages(Site):
             signin.complete_sign_in(request, pending.user, has_second_factor=True)
             return signin.remember(request, HttpResponseRedirect(pending.next), pending.user)
 
-        return self.ask_for_factor(request, pending.user, entered, "shops/admin/second_step.html", "Second factor")
+        return self.ask_for_factor(request, pending.user, entered, "shops/admin/second_step.html", _("Second factor"))
 
     def ask_for_factor(
-        self, request: Any, user: User, proved: Callable[[], HttpResponse], template: str, title: str
+        self, request: Any, user: User, proved: Callable[[], HttpResponse], template: str, title: Text
     ) -> HttpResponse:
         """A page that asks this person for their second factor. Once it is right, returns `proved()`."""
         form = FactorForm(request.POST if request.method == "POST" else None)
@@ -232,7 +236,7 @@ class SignInPages(Site):
                 staff_sessions.end_sessions(user, but=staff_sessions.staff_session_of(request))
                 return self.show_codes(request, second_factor.new_recovery_codes(user=user), then=then)
         context = {
-            "title": "Set up a second factor",
+            "title": _("Set up a second factor"),
             "form": form,
             "key": second_factor.key_as_text(key),
             "picture": second_factor.key_as_picture(key, user),
@@ -246,16 +250,16 @@ class SignInPages(Site):
         if given["passkey"]:
             made = {"answer": given["passkey"], "name": given["name"]}
             passkeys.add_passkey(request=request, user=user, now=request.now, **made)
-            what = "a passkey was added"
+            what = gettext_noop("a passkey was added")
         else:
             second_factor.add_authenticator(user=user, key=key, code=given["code"], name=given["name"], now=request.now)
-            what = "an authenticator app was added"
+            what = gettext_noop("an authenticator app was added")
         staff_jobs.send_to_person.enqueue(None, user.pk, "factors_changed", {"what": what})
 
     def show_codes(self, request: HttpRequest, codes: list[str], *, then: str) -> HttpResponse:
         """Show recovery codes in the response to the POST itself, so that they get into no session, message or log."""
         return self.bare_page(
-            request, "shops/admin/recovery_codes.html", {"title": "Recovery codes", "codes": codes, "then": then}
+            request, "shops/admin/recovery_codes.html", {"title": _("Recovery codes"), "codes": codes, "then": then}
         )
 
     def bare_page(

@@ -22,6 +22,7 @@ from django.middleware.csrf import get_token
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 from unfold.dataclasses import SearchResult
 from unfold.sites import UnfoldAdminSite
@@ -53,7 +54,10 @@ OPEN_TO_ALL = {"logout", "password_change", "password_change_done", "i18n_javasc
 # Setting up a second factor can require a confirmation first.
 OPEN_BEFORE_ENROLLING = {"logout", "confirm"}
 # Pages about the user. They open also without a shop, and use the shop's time zone if there is one.
-OF_THE_PERSON = {"confirm", "security", "security_add", "security_remove", "security_codes", "security_end"}
+OF_THE_PERSON = {
+    *("confirm", "security", "security_language"),
+    *("security_add", "security_remove", "security_codes", "security_end"),
+}
 
 
 # What a POST to the site's own pages can move. The pages for those who are not signed in ask for a proof themselves.
@@ -61,7 +65,7 @@ MOVES = dict.fromkeys(
     [
         *("index", "settings", "jsi18n", "search", "choose_shop", "switch_shop", "autocomplete", "app_list"),
         *("login", "logout"),
-        *("second_step", "confirm", "security", "invitation_sign_out", "invitation_link"),
+        *("second_step", "confirm", "security", "security_language", "invitation_sign_out", "invitation_link"),
         "new_account_link",
         *("password_change_done", "password_reset_done", "password_reset_link"),
     ],
@@ -130,7 +134,7 @@ class ShopAdminSite(AccountPages, UnfoldAdminSite):
         return context | {"colors": None}
 
     def no_shop(self, request: HttpRequest) -> HttpResponse:
-        context = {**self.each_context(request), "title": "No shop yet", "is_nav_sidebar_enabled": False}
+        context = {**self.each_context(request), "title": _("No shop yet"), "is_nav_sidebar_enabled": False}
         return TemplateResponse(request, "shops/admin/no_shop.html", context, status=403)
 
     def get_urls(self) -> list[Any]:
@@ -146,7 +150,7 @@ class ShopAdminSite(AccountPages, UnfoldAdminSite):
         topics = [topic for topic in self.get_tabs_list(request) if topic["is_setting"]]
         if not topics:
             raise PermissionDenied
-        context = {**self.each_context(request), "title": "Settings", "topics": topics}
+        context = {**self.each_context(request), "title": _("Settings"), "topics": topics}
         return TemplateResponse(request, "shops/admin/settings.html", context)
 
     def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
@@ -172,7 +176,7 @@ class ShopAdminSite(AccountPages, UnfoldAdminSite):
                 is_meant = term.casefold() in f"{topic} {item['title']}".casefold()
                 if is_meant and item["link"] not in seen:
                     seen.add(item["link"])
-                    yield SearchResult(item["title"], topic or "Page", item["link"], None)
+                    yield SearchResult(item["title"], topic or _("Page"), item["link"], None)
 
     def extra_urls(self) -> list[URLPattern]:
         from storefront.staff import staff_pages
@@ -185,7 +189,7 @@ class ShopAdminSite(AccountPages, UnfoldAdminSite):
     def logout(self, request: Any, extra_context: dict[str, Any] | None = None) -> Any:
         if request.method == "POST" and (row := staff_sessions.staff_session_of(request)):
             staff_sessions.end_sessions(_user(request), session_id=row.pk)
-        return super().logout(request, {"title": "You have signed out", **(extra_context or {})})
+        return super().logout(request, {"title": _("You have signed out"), **(extra_context or {})})
 
     def password_change(self, request: Any, extra_context: dict[str, Any] | None = None) -> Any:
         """A new password signs out all other browsers. Guesses at the old one are limited as when signing in."""
@@ -196,7 +200,7 @@ class ShopAdminSite(AccountPages, UnfoldAdminSite):
         term = request.GET.get("q", "").strip()
         shops = queries.shops_of(_user(request)).filter(Q(name__icontains=term) | Q(domain__icontains=term))
         page = Paginator(shops.order_by("name", "pk"), CHOOSER_PAGE).get_page(request.GET.get("p"))
-        context = {**self.each_context(request), "title": "Choose a shop", "page": page, "term": term}
+        context = {**self.each_context(request), "title": _("Choose a shop"), "page": page, "term": term}
         return TemplateResponse(request, "shops/admin/choose_shop.html", context)
 
     def switch_shop(self, request: StaffRequest) -> HttpResponse:
@@ -250,7 +254,7 @@ def shop_switcher(request: HttpRequest) -> list[dict[str, Any]]:
         return []
     shops = queries.shops_of(_user(request)).exclude(pk=request.shop.pk)  # type: ignore[attr-defined]
     others = list(shops[: MAX_SWITCHER_SHOPS + 1])
-    more = {"title": "Find another shop", "icon": "search", "link": reverse("admin:choose_shop"), "attrs": {}}
+    more = {"title": _("Find another shop"), "icon": "search", "link": reverse("admin:choose_shop"), "attrs": {}}
     url, csrf = reverse("admin:switch_shop"), json.dumps({"X-CSRFToken": get_token(request)})
     return [
         {

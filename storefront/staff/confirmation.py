@@ -11,6 +11,7 @@ from urllib.parse import urlencode, urlsplit
 from django.contrib import admin, messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.staff import held_forms
 from storefront.staff.admin_base import is_htmx
@@ -24,8 +25,8 @@ FORMS = ("_add", "_change")
 # Forms with the person's own secrets, which no page of a row shows again.
 NEVER_HELD = {"password_change", "security_add"}
 # URLs that only accept POST. After a confirmation for one of them, the security page is shown.
-_POSTS_ONLY = {"security_remove", "security_codes", "security_end"}
-ASK_AGAIN = "Thank you for confirming. Please repeat the action: it was not carried out."
+_POSTS_ONLY = {"security_remove", "security_codes", "security_end", "security_language"}
+ASK_AGAIN = _lazy("Thank you for confirming. Please repeat the action: it was not carried out.")
 
 
 def must_confirm(request: Any) -> bool:

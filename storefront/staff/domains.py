@@ -15,6 +15,9 @@ from django.core.exceptions import ValidationError
 from django.core.signing import BadSignature, Signer
 from django.core.validators import DomainNameValidator
 from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import gettext_noop
 
 from storefront import audit
 from storefront.kit.outbound import Barred, Unreachable, download, open_session
@@ -28,12 +31,14 @@ MAX_DOMAINS = 20
 # Path on which a host proves that it is served by this deployment (`server/wellknown.py`).
 PROOF_PATH = "/.well-known/shop-domain"
 CONNECT_SECONDS, TOTAL_SECONDS, PROOF_BYTES = 3, 8, 1000
-ELSEWHERE = "It answers, but not with this shop: its DNS leads to another server, or a redirect comes before the shop."
+ELSEWHERE = gettext_noop(
+    "It answers, but not with this shop: its DNS leads to another server, or a redirect comes before the shop."
+)
 _is_domain_name = DomainNameValidator()
 
 
 class CheckedOften(RateLimited):
-    message = "This shop's domains were checked very often just now. Please try again later."
+    message = _lazy("This shop's domains were checked very often just now. Please try again later.")
 
 
 def normal_domain(text: str) -> str:
@@ -53,14 +58,14 @@ def problem_of(shop: Shop, domain: str) -> str | None:
     try:
         _is_domain_name(domain)
     except ValidationError:
-        return "Expected a host name such as www.example.com, without scheme, port or path."
+        return _("Expected a host name such as www.example.com, without scheme, port or path.")
     # Hosts are looked up without a dot at the end.
     if not domain.isascii() or domain.endswith(".") or domain.rpartition(".")[2].isdigit():
-        return "Expected a host name such as www.example.com. Write international names as xn--…."
+        return _("Expected a host name such as www.example.com. Write international names as xn--….")
     if places.is_reserved(domain):
         return places.reserved_message(domain)
     if domain in (shop.domain, urlsplit(shop.base_url).hostname):
-        return "This is the shop's own address."
+        return _("This is the shop's own address.")
     is_elsewhere = is_taken(domain, besides=shop) or _is_address(domain, besides=shop)
     return taken_message(domain) if is_elsewhere else None
 
@@ -87,7 +92,7 @@ def _is_address(domain: str, besides: Shop) -> bool:
 
 
 def taken_message(domain: str) -> str:
-    return f"Another shop already has the domain {domain}."
+    return _("Another shop already has the domain %(domain)s.") % {"domain": domain}
 
 
 @transaction.atomic
@@ -99,9 +104,9 @@ def ask_for_domain(*, shop: Shop, domain: str, now: datetime) -> ShopDomain:
     own = ShopDomain.objects.filter(shop=shop)
     problem = problem_of(shop, domain)
     if not problem and own.filter(domain=domain).exists():
-        problem = "The shop already has this domain in its list."
+        problem = _("The shop already has this domain in its list.")
     if not problem and own.count() >= MAX_DOMAINS:
-        problem = f"A shop can have at most {MAX_DOMAINS} further domains."
+        problem = _("A shop can have at most %(max_domains)s further domains.") % {"max_domains": MAX_DOMAINS}
     if problem:
         raise InvalidFields(errors={"domain": [problem]})
     row = ShopDomain.objects.create(shop=shop, domain=domain, created_at=now)

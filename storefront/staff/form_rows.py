@@ -11,6 +11,7 @@ from typing import Any
 from django.contrib.admin.utils import unquote
 from django.db.models import Model
 from django.forms.models import _get_foreign_key
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.staff.admin_forms import possible_id
 
@@ -23,12 +24,15 @@ _FIELD = re.compile(
 # The number of a row within the name of one of its fields.
 _ROW = re.compile(r"-([0-9]{1,6})(?=-)")
 NOT_COUNTED = ("MIN_NUM_FORMS", "MAX_NUM_FORMS")
-NO_NUMBER = "Nothing was saved: the form counts its rows with something that is not a number."
-NO_ID = "Nothing was saved: the form names a row that cannot exist."
-TOO_MANY = "Nothing was saved: {:,} {} are too many for this page. It takes at most {:,}; save some first, then others."
+NO_NUMBER = _lazy("Nothing was saved: the form counts its rows with something that is not a number.")
+NO_ID = _lazy("Nothing was saved: the form names a row that cannot exist.")
+TOO_MANY = _lazy(
+    "Nothing was saved: %(count)s %(rows)s are too many for this page. It takes at most %(most)s; save some first, "
+    "then others."
+)
 # Rows that a form can count without a field of them: those that were left blank.
 BLANK_ROWS = 3
-NOT_SENT = "Nothing was saved: the form counts {:,} {}, but has only {:,}."
+NOT_SENT = _lazy("Nothing was saved: the form counts %(count)s %(rows)s, but has only %(most)s.")
 
 Key = tuple[str, str]
 
@@ -48,13 +52,13 @@ def mend_rows(page: Any, request: Any, object_id: str | None) -> list[str]:
         if found["kind"].endswith("-id"):
             if value and key in tables and not _can_be_an_id(tables[key][0].model, value):
                 posted[name] = ""
-                problems.append(NO_ID)
+                problems.append(str(NO_ID))
         elif not value and found["kind"] in NOT_COUNTED:
             # As a read-only table is shown again after a refused form.
             continue
         elif not (value.isascii() and value.isdigit() and len(value) < 7):
             posted[name] = "0"
-            problems.append(NO_NUMBER)
+            problems.append(str(NO_NUMBER))
         elif found["kind"] in ("TOTAL_FORMS", "rows"):
             counts.setdefault(key, {})[name] = int(value)
     problems += _bound_counts(counts, tables, posted, request, row_id)
@@ -72,15 +76,19 @@ def _bound_counts(
         table, claimed = tables.get(key), sum(each.values())
         most = _most(table, claimed, request, row_id)
         if claimed > most:
-            problems.append(TOO_MANY.format(claimed, _title(table), most))
+            problems.append(_problem_of(TOO_MANY, claimed, table, most))
         for name, count in each.items():
             # A browser sends fields of each row, but for those of a table that is only read.
             real = sent.get(name.rpartition("-")[0], 0) + BLANK_ROWS
             real += _shown(table, request, row_id) if count > real else 0
             if real < count <= most:
-                problems.append(NOT_SENT.format(count, _title(table), real - BLANK_ROWS))
+                problems.append(_problem_of(NOT_SENT, count, table, real - BLANK_ROWS))
             posted[name] = str(min(count, real, most))
     return problems
+
+
+def _problem_of(text: Any, count: int, table: Any, most: int) -> str:
+    return str(text) % {"count": f"{count:,}", "rows": _title(table), "most": f"{most:,}"}
 
 
 def _tables(inlines: Iterable[Any], parent: type[Model], within: Key | None = None) -> Iterator[tuple[Key, Any]]:

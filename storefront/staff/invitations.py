@@ -14,6 +14,9 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from django.views.decorators.debug import sensitive_variables
 
 from storefront import audit
@@ -39,26 +42,28 @@ class InvitationOver(Refusal):
     """The link is unknown, or was used, withdrawn or replaced, or has expired."""
 
     status, code = 403, "invitation_over"
-    message = "This invitation has expired, has been used or withdrawn, or its link is incomplete."
+    message = _lazy("This invitation has expired, has been used or withdrawn, or its link is incomplete.")
 
 
 class TooManyInvitations(Refusal):
     status, code, field = 429, "too_many_invitations", "email"
-    message = f"A shop can send at most {MAX_PER_DAY} invitations a day. Please try again tomorrow."
+    message = format_lazy(
+        _lazy("A shop can send at most {most} invitations a day. Please try again tomorrow."), most=MAX_PER_DAY
+    )
 
 
 class AccountExists(Refusal):
     """The address has an account; its owner must sign in to accept."""
 
     code = "account_exists"
-    message = "This email address already has an account. Sign in to accept."
+    message = _lazy("This email address already has an account. Sign in to accept.")
 
 
 class NotInvited(Refusal):
     """The invitation is for another address than the account's."""
 
     status, code = 403, "not_invited"
-    message = "This invitation is for another email address."
+    message = _lazy("This invitation is for another email address.")
 
 
 @transaction.atomic
@@ -73,7 +78,9 @@ def invite_staff(*, shop: Shop, email: str, role: str, invited_by: User | None, 
     # Locks the shop, so that two requests do not invite the same address at once.
     Shop.objects.select_for_update(no_key=True).get(pk=shop.pk)
     if StaffMember.objects.filter(shop=shop, user__email__iexact=email).exists():
-        raise InvalidFields(errors={"email": [f"{email} is already a staff member of this shop."]})
+        raise InvalidFields(
+            errors={"email": [_("%(email)s is already a staff member of this shop.") % {"email": email}]}
+        )
     if StaffInvitation.objects.filter(shop=shop, created_at__gt=now - timedelta(days=1)).count() >= MAX_PER_DAY:
         raise TooManyInvitations
     _open_in(shop).filter(email=email).update(revoked_at=now)
@@ -202,11 +209,14 @@ def _check(email: str, role: str) -> None:
     try:
         validate_email(email)
     except ValidationError:
-        errors["email"] = ["Expected an email address."]
+        errors["email"] = [_("Expected an email address.")]
     if len(email) > MAX_EMAIL_LENGTH:
-        errors["email"] = [f"The email address can have at most {MAX_EMAIL_LENGTH} characters."]
+        errors["email"] = [
+            _("The email address can have at most %(max_email_length)s characters.")
+            % {"max_email_length": MAX_EMAIL_LENGTH}
+        ]
     if role not in StaffMember.Role:
-        errors["role"] = [f"Expected one of {', '.join(StaffMember.Role.values)}."]
+        errors["role"] = [_("Expected one of %(values)s.") % {"values": ", ".join(StaffMember.Role.values)}]
     if errors:
         raise InvalidFields(errors=errors)
 

@@ -8,6 +8,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 from django_tasks import task
 
@@ -17,6 +18,7 @@ from storefront.pods import registry
 from storefront.shops import mail, queries
 from storefront.shops.models import Shop, StaffInvitation
 from storefront.shops.places import page_address
+from storefront.shops.staff_language import speaking_to, speaking_to_address, within_sentence
 from storefront.staff.invitations import accounts_with, new_link
 
 
@@ -31,9 +33,13 @@ def send_invitation(shop_id: int, invitation_id: int, tries: int = 0) -> None:
     link = new_link(shop=shop, invitation_id=invitation_id, now=clock.now())
     if link is None:
         return
-    text = render_to_string("shops/mail/invitation.txt", {"shop": shop, "invitation": invitation, "link": link})
-    subject = f"You are invited to join the staff of {shop.name}"
-    written = mail.message(shop=shop, to=invitation.email, subject=subject, text=text, is_to_staff=True)
+    with speaking_to_address(invitation.email, shop):
+        text = render_to_string(
+            "shops/mail/invitation.txt",
+            {"shop": shop, "role": within_sentence(invitation.get_role_display()), "link": link},
+        )
+        subject = _("You are invited to join the staff of %(shop)s") % {"shop": shop.name}
+        written = mail.message(shop=shop, to=invitation.email, subject=subject, text=text, is_to_staff=True)
     mail.send(written, shop_id, invitation_id, what="staff_invitation", task=send_invitation, tries=tries)
 
 
@@ -55,7 +61,8 @@ def send_password_reset(shop_id: None, email: str, tries: int = 0) -> None:
             # All pods have one key and the same accounts, so the link works in pod 0.
             query = urlencode({"uid": uid, "token": token})
             link = registry.address(f"{reverse('admin:password_reset_link')}?{query}")
-        text = render_to_string("shops/mail/password_reset.txt", {"shop": shop, "user": user, "link": link})
-        subject = f"Reset your password for the admin of {shop.name}"
-        written = mail.message(shop=shop, to=user.email, subject=subject, text=text, is_to_staff=True)
+        with speaking_to(user, shop):
+            text = render_to_string("shops/mail/password_reset.txt", {"shop": shop, "user": user, "link": link})
+            subject = _("Reset your password for the admin of %(shop)s") % {"shop": shop.name}
+            written = mail.message(shop=shop, to=user.email, subject=subject, text=text, is_to_staff=True)
         mail.send(written, shop_id, email, what="staff_password_reset", task=send_password_reset, tries=tries)

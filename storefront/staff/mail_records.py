@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from dns.exception import DNSException
 from dns.resolver import NXDOMAIN, NoAnswer, Resolver
 
@@ -12,7 +14,7 @@ from dns.resolver import NXDOMAIN, NoAnswer, Resolver
 QUESTION_SECONDS, TOTAL_SECONDS = 3, 8
 # Domains above the address's own at which a DMARC record is looked for.
 MAX_PARENTS = 4
-COULD_NOT_LOOK = "could not be looked up: DNS does not answer here. Try again later."
+COULD_NOT_LOOK = _lazy("%(record)s of %(domain)s could not be looked up: DNS does not answer here. Try again later.")
 
 
 class State(StrEnum):
@@ -38,7 +40,7 @@ def check_records(domain: str) -> list[Finding]:
         try:
             state, text = check(domain, look)
         except DNSException:
-            state, text = State.UNKNOWN, f"{record} of {domain} {COULD_NOT_LOOK}"
+            state, text = State.UNKNOWN, str(COULD_NOT_LOOK) % {"record": record, "domain": domain}
         findings.append(Finding(record, state, text))
     return findings
 
@@ -70,28 +72,37 @@ def _spf(domain: str, look: _Looking) -> tuple[State, str]:
     if not found:
         return (
             State.MISSING,
-            f"SPF is missing: add a TXT record “v=spf1 {term or '(your mail server)'} ~all” at {domain}.",
+            _("SPF is missing: add a TXT record “v=spf1 %(term)s ~all” at %(domain)s.")
+            % {"term": term or _("(your mail server)"), "domain": domain},
         )
     if len(found) > 1:
-        return State.MISSING, f"SPF: {domain} has {len(found)} records, so that none counts. Make them one."
+        return State.MISSING, _("SPF: %(domain)s has %(count)s records, so that none counts. Make them one.") % {
+            "domain": domain,
+            "count": len(found),
+        }
     if not term:
-        return State.UNKNOWN, f"SPF: {domain} has a record. Its operator knows whether it allows this mail server."
+        return State.UNKNOWN, _(
+            "SPF: %(domain)s has a record. Its operator knows whether it allows this mail server."
+        ) % {"domain": domain}
     if term not in found[0]:
         return (
             State.MISSING,
-            f"SPF does not allow this deployment's mail server: add “{term}” to the record of {domain}.",
+            _("SPF does not allow this deployment's mail server: add “%(term)s” to the record of %(domain)s.")
+            % {"term": term, "domain": domain},
         )
-    return State.GOOD, f"SPF: {domain} allows this deployment's mail server."
+    return State.GOOD, _("SPF: %(domain)s allows this deployment's mail server.") % {"domain": domain}
 
 
 def _dkim(domain: str, look: _Looking) -> tuple[State, str]:
     if not settings.EMAIL_DKIM:
-        return State.UNKNOWN, "DKIM cannot be looked up: the operator has not set STOREFRONT_EMAIL_DKIM."
+        return State.UNKNOWN, _("DKIM cannot be looked up: the operator has not set STOREFRONT_EMAIL_DKIM.")
     name = f"{settings.EMAIL_DKIM}._domainkey.{domain}"
     tags = [tag.replace(" ", "") for text in look.texts(name) for tag in text.split(";")]
     if any(tag.startswith("p=") and tag != "p=" for tag in tags):
-        return State.GOOD, f"DKIM: {name} has a key."
-    return State.MISSING, f"DKIM is missing: add the mail server's public key as a TXT record at {name}."
+        return State.GOOD, _("DKIM: %(name)s has a key.") % {"name": name}
+    return State.MISSING, _("DKIM is missing: add the mail server's public key as a TXT record at %(name)s.") % {
+        "name": name
+    }
 
 
 def _dmarc(domain: str, look: _Looking) -> tuple[State, str]:
@@ -99,5 +110,9 @@ def _dmarc(domain: str, look: _Looking) -> tuple[State, str]:
     for depth in range(max(1, min(MAX_PARENTS + 1, len(labels) - 1))):
         name = ".".join(["_dmarc", *labels[depth:]])
         if any(text.lower().replace(" ", "").startswith("v=dmarc1") for text in look.texts(name)):
-            return State.GOOD, f"DMARC: {name} has a policy. Mails count as genuine if SPF or DKIM is that of {domain}."
-    return State.MISSING, f"DMARC is missing: add a TXT record such as “v=DMARC1; p=quarantine” at _dmarc.{domain}."
+            return State.GOOD, _(
+                "DMARC: %(name)s has a policy. Mails count as genuine if SPF or DKIM is that of %(domain)s."
+            ) % {"name": name, "domain": domain}
+    return State.MISSING, _(
+        "DMARC is missing: add a TXT record such as “v=DMARC1; p=quarantine” at _dmarc.%(domain)s."
+    ) % {"domain": domain}

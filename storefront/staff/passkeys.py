@@ -13,6 +13,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.http import HttpRequest
 from django.http.request import split_domain_port
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.kit.refusals import InvalidFields
 from storefront.pods import registry
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from fido2.server import Fido2Server
 
 _ASKED = "passkey_asked"
-REFUSED = "The passkey could not be verified. Please try again."
+REFUSED = _lazy("The passkey could not be verified. Please try again.")
 
 
 def creation_options(request: HttpRequest, user: User) -> str:
@@ -51,7 +53,7 @@ def add_passkey(*, request: HttpRequest, user: User, answer: str, name: str, now
         assert credential is not None
     except Exception:
         # The library raises many kinds of errors, and each means that the response is not valid.
-        raise InvalidFields(errors={"passkey": [REFUSED]}) from None
+        raise InvalidFields(errors={"passkey": [str(REFUSED)]}) from None
     passkey = Passkey(
         user=user,
         name=name or "Passkey",
@@ -67,7 +69,7 @@ def add_passkey(*, request: HttpRequest, user: User, answer: str, name: str, now
             check_factor_limit(user, Passkey)
             passkey.save()
     except IntegrityError:
-        raise InvalidFields(errors={"passkey": ["This passkey is already in use."]}) from None
+        raise InvalidFields(errors={"passkey": [_("This passkey is already in use.")]}) from None
     return passkey
 
 

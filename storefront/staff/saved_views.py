@@ -7,6 +7,9 @@ from urllib.parse import unquote_plus
 from django.db import transaction
 from django.db.models import Value
 from django.db.models.functions import Lower
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.audit.erasing import whole_address
@@ -21,11 +24,11 @@ MAX_QUERY_LENGTH = 1000
 
 
 class TooManyViews(Refusal):
-    message = f"A list can have at most {MAX_VIEWS} saved views. Delete one first."
+    message = format_lazy(_lazy("A list can have at most {most} saved views. Delete one first."), most=MAX_VIEWS)
 
 
 class NoSuchView(NotFound):
-    message = "This view no longer exists."
+    message = _lazy("This view no longer exists.")
 
 
 def views_of(shop: Shop, list: str) -> list[SavedView]:
@@ -39,9 +42,9 @@ def save_view(*, shop: Shop, list: str, name: str, query: str, now: datetime) ->
     for a query that is empty or too long, and TooManyViews."""
     _lock(shop)
     if not query:
-        raise InvalidFields(errors={"name": ["There is nothing to save: search, filter or sort the list first."]})
+        raise InvalidFields(errors={"name": [_("There is nothing to save: search, filter or sort the list first.")]})
     if len(query) > MAX_QUERY_LENGTH:
-        raise InvalidFields(errors={"name": ["This search with its filters is too long to be saved."]})
+        raise InvalidFields(errors={"name": [_("This search with its filters is too long to be saved.")]})
     _check_name(shop, list, name)
     if SavedView.objects.filter(shop=shop, list=list).count() >= MAX_VIEWS:
         raise TooManyViews
@@ -92,9 +95,9 @@ def _check_name(shop: Shop, list: str, name: str, besides: SavedView | None = No
     if besides:
         same = same.exclude(pk=besides.pk)
     if has_invisible_characters(name):
-        raise InvalidFields(errors={"name": ["A name cannot contain control characters."]})
+        raise InvalidFields(errors={"name": [_("A name cannot contain control characters.")]})
     if same.exists():
-        raise InvalidFields(errors={"name": ["This list already has a view with this name."]})
+        raise InvalidFields(errors={"name": [_("This list already has a view with this name.")]})
 
 
 def delete_views_naming(*, shop: Shop, email: str) -> None:

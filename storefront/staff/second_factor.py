@@ -15,6 +15,8 @@ from urllib.parse import quote, urlencode
 import segno
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from django_otp.oath import TOTP
 
 from storefront.kit import sealing
@@ -36,7 +38,7 @@ _KINDS: dict[str, type[Authenticator] | type[Passkey]] = {"app": Authenticator, 
 
 class LastFactor(Refusal):
     status, code = 422, "last_factor"
-    message = "You must have a second factor. Add another one before you remove this one."
+    message = _lazy("You must have a second factor. Add another one before you remove this one.")
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,7 @@ def add_authenticator(*, user: User, key: bytes, code: str, name: str, now: date
     """Save an authenticator app, whose current code proves that it has the key. Raises InvalidFields."""
     step = _step_of(key, code, now=now, after=-1)
     if step is None:
-        raise InvalidFields(errors={"code": ["This code is incorrect. Enter the code that the app shows now."]})
+        raise InvalidFields(errors={"code": [_("This code is incorrect. Enter the code that the app shows now.")]})
     with transaction.atomic():
         check_factor_limit(user, Authenticator)
         return Authenticator.objects.create(
@@ -111,7 +113,9 @@ def check_factor_limit(user: User, kind: type[Authenticator] | type[Passkey]) ->
     # Locks the user, so that two factors added at once are both counted.
     User.objects.select_for_update().get(pk=user.pk)
     if kind.objects.filter(user=user).count() >= MAX_PER_KIND:
-        raise InvalidFields(errors={"name": [f"You can have at most {MAX_PER_KIND} of them."]})
+        raise InvalidFields(
+            errors={"name": [_("You can have at most %(max_per_kind)s of them.") % {"max_per_kind": MAX_PER_KIND}]}
+        )
 
 
 def use_code(*, user: User, code: str, now: datetime) -> str | None:

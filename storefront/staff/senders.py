@@ -12,6 +12,8 @@ from django.core.signing import BadSignature, Signer
 from django.db import transaction
 from django.template.loader import render_to_string
 from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from django.views.decorators.debug import sensitive_variables
 from django_tasks import task
 
@@ -24,22 +26,23 @@ from storefront.shops.models import Shop
 from storefront.shops.places import page_address
 from storefront.shops.ratelimit import RateLimited, seconds_to_wait
 from storefront.shops.senders import domain_of, is_of_deployment
+from storefront.shops.staff_language import speaking_to_address
 from storefront.staff.mail_records import Finding, check_records
 
 LIFETIME = timedelta(days=1)
-OPERATORS = "This address is on a domain of this deployment. Its operator allows it: storefront senders allow"
-NO_ADDRESS = "The shop has no email address. Enter one first."
+OPERATORS = _lazy("This address is on a domain of this deployment. Its operator allows it: storefront senders allow")
+NO_ADDRESS = _lazy("The shop has no email address. Enter one first.")
 
 
 class LinkOver(Refusal):
     status, code = 403, "sender_link_over"
-    message = "This link has expired, or is for another shop or another email address than the shop has now."
+    message = _lazy("This link has expired, or is for another shop or another email address than the shop has now.")
 
 
 def ask_for_proof(*, shop: Shop, now: datetime) -> None:
     """Mail a link to the shop's address. Raises InvalidFields if it has none or needs the operator, and RateLimited."""
     if not shop.email:
-        raise InvalidFields(errors={"email": [NO_ADDRESS]})
+        raise InvalidFields(errors={"email": [str(NO_ADDRESS)]})
     if is_of_deployment(shop.email):
         raise InvalidFields(errors={"email": [f"{OPERATORS} --shop {shop.domain}"]})
     for name in (str(shop.pk), tokens.digest(shop.email.lower())):
@@ -59,9 +62,10 @@ def send_link(shop_id: int, email: str, tries: int = 0) -> None:
     if shop is None:
         return
     link = new_link(shop=shop, email=email, now=clock.now())
-    text = render_to_string("shops/mail/prove_sender.txt", {"shop": shop, "email": email, "link": link})
-    subject = f"Is this the email address of {shop.name}?"
-    written = mail.message(shop=shop, to=email, subject=subject, text=text, is_to_staff=True)
+    with speaking_to_address(email, shop):
+        text = render_to_string("shops/mail/prove_sender.txt", {"shop": shop, "email": email, "link": link})
+        subject = _("Is this the email address of %(shop)s?") % {"shop": shop.name}
+        written = mail.message(shop=shop, to=email, subject=subject, text=text, is_to_staff=True)
     mail.send(written, shop_id, email, what="sender_link", task=send_link, tries=tries)
 
 
@@ -108,7 +112,7 @@ def check_sender(*, shop: Shop, now: datetime) -> list[Finding]:
 def allow(*, shop: Shop, now: datetime) -> None:
     """The operator lets the shop's present address be its sender. Raises InvalidFields if it has none."""
     if not shop.email:
-        raise InvalidFields(errors={"email": [NO_ADDRESS]})
+        raise InvalidFields(errors={"email": [str(NO_ADDRESS)]})
     Shop.objects.filter(pk=shop.pk).update(allowed_sender=shop.email)
     audit.record(shop=shop, action="sender.allowed", object=shop, after={"email": shop.email}, now=now)
 

@@ -5,6 +5,8 @@ from typing import Any
 from django import forms
 from django.contrib.auth.forms import SetPasswordForm
 from django.core.validators import MaxLengthValidator
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.widgets import UnfoldAdminEmailInputWidget, UnfoldAdminPasswordWidget, UnfoldAdminTextInputWidget
 
 # In characters: long enough for any passphrase.
@@ -16,9 +18,9 @@ class ChoosePasswordForm(SetPasswordForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields[
-            "new_password1"
-        ].help_text = "At least eight characters. A few random words are strong and easy to remember."
+        self.fields["new_password1"].help_text = _(
+            "At least eight characters. A few random words are strong and easy to remember."
+        )
         for name in ("new_password1", "new_password2"):
             self.fields[name].widget = UnfoldAdminPasswordWidget(attrs={"autocomplete": "new-password"})
             self.fields[name].max_length = MAX_PASSWORD_LENGTH  # type: ignore[attr-defined]
@@ -34,5 +36,7 @@ class NewAccountForm(ChoosePasswordForm):
 
 class ForgottenForm(forms.Form):
     email = forms.EmailField(
-        label="Email address", max_length=254, widget=UnfoldAdminEmailInputWidget(attrs={"autocomplete": "username"})
+        label=_lazy("Email address"),
+        max_length=254,
+        widget=UnfoldAdminEmailInputWidget(attrs={"autocomplete": "username"}),
     )

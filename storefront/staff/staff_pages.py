@@ -18,6 +18,7 @@ from django.contrib.auth.views import INTERNAL_RESET_SESSION_TOKEN, PasswordRese
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.urls import URLPattern, path, reverse, reverse_lazy
+from django.utils.translation import gettext as _
 from django.views.decorators.csrf import csrf_protect
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -31,6 +32,7 @@ from storefront.pods import registry
 from storefront.shops.models import StaffInvitation, User
 from storefront.shops.ratelimit import RateLimited, count_call, retry_after, seconds_to_wait
 from storefront.shops.request import Request
+from storefront.shops.staff_language import within_sentence
 from storefront.staff import invitations, jobs, signin, staff_sessions
 from storefront.staff.elsewhere import elsewhere
 from storefront.staff.invitations import AccountExists, InvitationOver
@@ -122,7 +124,7 @@ def _as_signed_in(request: Any, offered: StaffInvitation) -> HttpResponse:
         return _page(request, "invitation.html", _shown(offered, "accept"))
     invitations.accept_invitation(invitation=offered, user=request.user, now=request.now)
     del request.session[PROOF]
-    messages.success(request, f"You have joined the staff of {offered.shop}.")
+    messages.success(request, _("You have joined the staff of %(shop)s.") % {"shop": offered.shop})
     return SeeOther(reverse("admin:index"))
 
 
@@ -141,7 +143,7 @@ def _with_new_account(request: Any, offered: StaffInvitation) -> HttpResponse:
             form.add_error(None, refusal.text)
         else:
             del request.session[PROOF]
-            messages.success(request, f"Account created. Sign in as {offered.email}.")
+            messages.success(request, _("Account created. Sign in as %(email)s.") % {"email": offered.email})
             return SeeOther(reverse("admin:login"))
     return _page(request, "invitation.html", {**_shown(offered, "new"), "form": form}, 422 if form.is_bound else 200)
 
@@ -277,7 +279,7 @@ class ChoosePassword(PasswordResetConfirmView):
         # Signs out everybody who used the old password.
         staff_sessions.end_sessions(form.user)
         signin.notify_of_new_password(cast(Request, self.request), form.user)
-        messages.success(self.request, "Password changed. Sign in with your new password.")
+        messages.success(self.request, _("Password changed. Sign in with your new password."))
         return signin.remember_reader(self.request, answer, form.user)
 
 
@@ -303,7 +305,7 @@ def _proved(request: Any) -> StaffInvitation | None:
 
 
 def _shown(offered: StaffInvitation, state: str) -> dict[str, Any]:
-    return {"offered": offered, "state": state}
+    return {"offered": offered, "role": within_sentence(offered.get_role_display()), "state": state}
 
 
 def _over(request: Any) -> HttpResponse:

@@ -6,18 +6,20 @@ from typing import Any
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.widgets import UnfoldAdminFileFieldWidget
 
 from storefront.kit.files.tables import UnusableTable
+from storefront.kit.text import Text
 from storefront.staff.admin_base import ShopScopedAdmin
 
 
 class ImportForm(forms.Form):
-    file = forms.FileField(label="CSV file", widget=UnfoldAdminFileFieldWidget)
+    file = forms.FileField(label=_lazy("CSV file"), widget=UnfoldAdminFileFieldWidget)
 
 
 def import_page(
-    page: ShopScopedAdmin, request: HttpRequest, load: Callable[[bytes], str], **context: str
+    page: ShopScopedAdmin, request: HttpRequest, load: Callable[[bytes], str], **context: Text
 ) -> HttpResponse | str:
     """The page that asks for a CSV file, with its `title`, an `explanation` and the way `back`.
 

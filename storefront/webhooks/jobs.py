@@ -7,12 +7,14 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 from django.db import connection
 from django.template.loader import render_to_string
+from django.utils.translation import gettext as _
 from django_tasks import task
 
 from storefront.kit.queues import MAILS
 from storefront.kit.time_partitions import ByTime, Partition
 from storefront.shops import mail
 from storefront.shops.places import page_address
+from storefront.shops.staff_language import speaking_to_address
 from storefront.webhooks.models import Attempt, Delivery, Event, Registration
 
 log = structlog.get_logger(__name__)
@@ -39,13 +41,10 @@ def pause_mail(registration: Registration) -> EmailMessage:
     shop, app = registration.shop, " ".join(str(registration.installation).split())
     url = page_address("admin:webhooks_registration_change", registration.pk, shop=shop)
     context = {"registration": registration, "shop": shop, "app": app, "url": url}
-    return mail.message(
-        shop=shop,
-        to=str(shop.email),
-        subject=f"The webhook of {app} for {registration.topic} is paused",
-        text=render_to_string("webhooks/paused.txt", context),
-        is_to_staff=True,
-    )
+    with speaking_to_address(str(shop.email), shop):
+        subject = _("The webhook of %(app)s for %(topic)s is paused") % {"app": app, "topic": registration.topic}
+        text = render_to_string("webhooks/paused.txt", context)
+        return mail.message(shop=shop, to=str(shop.email), subject=subject, text=text, is_to_staff=True)
 
 
 def delete_old_deliveries(*, now: datetime, limit: int) -> int:

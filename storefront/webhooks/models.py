@@ -2,6 +2,8 @@ import uuid
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.installations.models import MAX_URL_LENGTH, Installation
 from storefront.shops.models import Shop
@@ -52,8 +54,8 @@ class Registration(models.Model):
     app or its uninstall deletes it."""
 
     class PauseReason(models.TextChoices):
-        FAILING = "failing", "all deliveries failed for three days"
-        GONE = "gone", "the receiver answered 410 Gone"
+        FAILING = "failing", _lazy("all deliveries failed for three days")
+        GONE = "gone", _lazy("the receiver answered 410 Gone")
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False, db_constraint=False)
     installation = models.ForeignKey(
@@ -75,7 +77,7 @@ class Registration(models.Model):
     updated_at = models.DateTimeField()
 
     class Meta:
-        verbose_name = "webhook"
+        verbose_name = _lazy("webhook")
         constraints = [models.UniqueConstraint(fields=["installation", "topic"], name="registration_topic_once")]
         indexes = [
             models.Index(fields=["shop", "topic"]),
@@ -83,7 +85,7 @@ class Registration(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.topic} to {self.address}"
+        return _("%(topic)s to %(address)s") % {"topic": self.topic, "address": self.address}
 
 
 class Delivery(models.Model):
@@ -95,18 +97,18 @@ class Delivery(models.Model):
     """
 
     class Kind(models.TextChoices):
-        EVENT = "event"
-        INSTALL = "install"
-        UNINSTALL = "uninstall"
-        TOKEN = "token"  # noqa: S105
-        TEST = "test"
+        EVENT = "event", _lazy("Event")
+        INSTALL = "install", _lazy("Install")
+        UNINSTALL = "uninstall", _lazy("Uninstall")
+        TOKEN = "token", _lazy("Token")
+        TEST = "test", _lazy("Test")
 
     class Status(models.TextChoices):
-        PENDING = "pending"
-        HELD = "held", "held until the webhook is resumed"
-        DELIVERED = "delivered"
-        DEAD = "dead"
-        CANCELLED = "cancelled"
+        PENDING = "pending", _lazy("Pending")
+        HELD = "held", _lazy("held until the webhook is resumed")
+        DELIVERED = "delivered", _lazy("Delivered")
+        DEAD = "dead", _lazy("Dead")
+        CANCELLED = "cancelled", _lazy("Cancelled")
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False, db_constraint=False)
     installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="deliveries", db_index=False)
@@ -136,7 +138,7 @@ class Delivery(models.Model):
     ended_at = models.DateTimeField(null=True)
 
     class Meta:
-        verbose_name_plural = "deliveries"
+        verbose_name_plural = _lazy("deliveries")
         indexes = [
             # For queries that each worker makes many times a second. Both contain only pending rows.
             models.Index(fields=["receiver", "due_at"], condition=Q(status="pending"), name="delivery_of_receiver"),
@@ -154,7 +156,7 @@ class Delivery(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.topic} to {self.address}"
+        return _("%(topic)s to %(address)s") % {"topic": self.topic, "address": self.address}
 
 
 class Attempt(models.Model):

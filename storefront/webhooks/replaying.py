@@ -9,6 +9,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import F
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.installations.app_tokens import lock_installation
@@ -23,11 +24,15 @@ MAX_REPLAYED = 1000
 
 class NotReplayable(Refusal):
     code, field = "not_replayable", "delivery"
-    message = "Only deliveries of events can be replayed."
+    message = _lazy("Only deliveries of events can be replayed.")
 
 
 class NotRegistered(Refusal):
-    code, message, field = "not_registered", "The app no longer has a webhook for this topic.", "topic"
+    code, message, field = (
+        "not_registered",
+        _lazy("The app no longer has a webhook for this topic."),
+        "topic",
+    )
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from storefront.catalogue.admin_pages.forms import check_picture
@@ -23,7 +25,7 @@ from storefront.website.cards import product_cards
 
 __all__ = ["LooksAdmin", "MailTextAdmin"]
 
-PLACES = ("First", "Second", "Third")
+PLACES = (_lazy("First on the home page"), _lazy("Second on the home page"), _lazy("Third on the home page"))
 PREVIEW_PRODUCTS = 4
 
 
@@ -34,8 +36,8 @@ class ColourInput(forms.TextInput):
 
 def section_field(number: int) -> forms.ChoiceField:
     return forms.ChoiceField(
-        label=f"{PLACES[number]} on the home page",
-        choices=[("", "Nothing"), *Looks.Section.choices],
+        label=PLACES[number],
+        choices=[("", _lazy("Nothing")), *Looks.Section.choices],
         required=False,
         widget=UnfoldAdminSelectWidget,
     )
@@ -71,13 +73,13 @@ class LooksForm(ShopScopedForm):
             elif problem := colours.problem_of_accent(accent, background):
                 self.add_error("accent", problem)
         if bool(cleaned.get("hero_button")) != bool(cleaned.get("hero_link")) and not self.errors:
-            self.add_error("hero_link", "A button needs both its words and where it leads.")
+            self.add_error("hero_link", _("A button needs both its words and where it leads."))
         if cleaned.get("hero") == Looks.Hero.OWN and not cleaned.get("hero_title"):
-            self.add_error("hero_title", "Enter the heading for the top of the home page.")
+            self.add_error("hero_title", _("Enter the heading for the top of the home page."))
         chosen = [each for number in range(1, len(PLACES) + 1) if (each := cleaned.get(f"section_{number}"))]
         for number, section in enumerate(chosen):
             if section in chosen[:number]:
-                self.add_error(f"section_{number + 1}", "This is on the home page already.")
+                self.add_error(f"section_{number + 1}", _("This is on the home page already."))
         self.instance.sections = chosen
         return cleaned
 
@@ -89,7 +91,7 @@ class MenuLinkInline(ShopScopedTabularInline):
     model = MenuLink
     fields = ["label", "link", "menu", "position"]
     translated = ("label",)
-    verbose_name_plural = "links of your own"
+    verbose_name_plural = _lazy("links of your own")
     tab = False
 
 

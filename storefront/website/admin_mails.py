@@ -8,6 +8,8 @@ from django.contrib import admin
 from django.core.mail import EmailMultiAlternatives
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.content import mail_words
 from storefront.content.mail_kinds import KINDS, MAX_TEXT_LENGTH
@@ -25,9 +27,9 @@ from storefront.staff.admin_security import POLICY
 from storefront.website import mail_samples
 from storefront.website.mail_samples import sample_mail
 
-NO_PLACE = "This deployment has a template of its own for this mail, which has no place for this text."
+NO_PLACE = _lazy("This deployment has a template of its own for this mail, which has no place for this text.")
 TEXT_ROWS = 5
-NOT_SENT = "This deployment sends no mail, so nobody gets this one, nor a test mail."
+NOT_SENT = _lazy("This deployment sends no mail, so nobody gets this one, nor a test mail.")
 
 
 class MailTextForm(ShopScopedForm):
@@ -78,7 +80,7 @@ class MailTextForm(ShopScopedForm):
 
 @admin.register(MailText)
 class MailTextAdmin(ShopScopedAdmin):
-    menu_title = "Emails"
+    menu_title = _lazy("Emails")
     form = MailTextForm
     rights = {"view": Right.MANAGE_SETTINGS, "change": Right.MANAGE_SETTINGS}
     # Words of a mail can name another bank account.
@@ -96,12 +98,12 @@ class MailTextAdmin(ShopScopedAdmin):
     class Media:
         js = ("website/mail-preview.js",)
 
-    title = column("mail", str)
-    when = column("sent when", lambda row: KINDS[row.kind].when)
+    title = column(_lazy("mail"), str)
+    when = column(_lazy("sent when"), lambda row: KINDS[row.kind].when)
     state = column(
-        "text",
-        lambda row: "Changed" if row.is_changed else "Standard",
-        label={"Standard": "info", "Changed": "success"},
+        _lazy("text"),
+        lambda row: ("changed", _("Changed")) if row.is_changed else ("standard", _("Standard")),
+        label={"standard": "info", "changed": "success"},
     )
 
     def get_queryset(self, request: HttpRequest) -> Any:
@@ -110,7 +112,7 @@ class MailTextAdmin(ShopScopedAdmin):
     def changelist_view(self, request: Any, extra_context: Any = None) -> HttpResponse:
         if self.has_view_permission(request):
             mail_samples.make_rows(shop=request.shop, now=request.now)
-        return super().changelist_view(request, {"title": "Emails", **(extra_context or {})})
+        return super().changelist_view(request, {"title": _("Emails"), **(extra_context or {})})
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         cast(Any, request).admin_policy = {"frame-src": "'self'"}
@@ -162,28 +164,28 @@ class MailTextAdmin(ShopScopedAdmin):
         answer.headers["X-Frame-Options"] = "SAMEORIGIN"
         return answer
 
-    @deed("Send a test mail", Right.MANAGE_SETTINGS, Moves.NOTHING, icon="outgoing_mail")
+    @deed(_lazy("Send a test mail"), Right.MANAGE_SETTINGS, Moves.NOTHING, icon="outgoing_mail")
     @asks(
-        "Send a test mail?",
-        "Sent to the address of your own account, with a sample order and the saved texts.",
-        "Send",
+        _lazy("Send a test mail?"),
+        _lazy("Sent to the address of your own account, with a sample order and the saved texts."),
+        _lazy("Send"),
     )
     def send_sample(self, request: Any, row: Any, form: Any) -> str:
         mail_samples.send_sample(shop=request.shop, text=row, user=request.user, now=request.now)
-        return f"The test mail is on its way to {request.user.email}."
+        return _("The test mail is on its way to %(email)s.") % {"email": request.user.email}
 
     @deed(
-        "Use the standard text again",
+        _lazy("Use the standard text again"),
         Right.MANAGE_SETTINGS,
         Moves.NOTHING,
         icon="undo",
         when=lambda row: row.is_changed,
     )
     @asks(
-        "Use the standard text again?",
-        "Your own subject, opening and closing text of this mail are removed.",
-        "Use the standard text",
+        _lazy("Use the standard text again?"),
+        _lazy("Your own subject, opening and closing text of this mail are removed."),
+        _lazy("Use the standard text"),
     )
     def use_standard(self, request: Any, row: Any, form: Any) -> str:
         mail_samples.use_standard(shop=request.shop, text=row, now=request.now)
-        return "This mail has the standard text again."
+        return _("This mail has the standard text again.")

@@ -103,7 +103,7 @@ def test_the_start_page_shows_figures_tasks_and_low_stock(desk, shop, other_shop
     assert [row["name"] for row in context["running_out"]] == ["Plate", "Scarf, Blue"]
     assert (context["abandoned"], context["low_stock"]) == ("0", "2")
     assert "Theirs" not in text
-    assert WRONG_DATES in desk.get("/admin/?period=custom&from=x").content.decode()
+    assert str(WRONG_DATES) in desk.get("/admin/?period=custom&from=x").content.decode()
 
 
 def test_the_start_page_asks_as_much_of_a_shop_with_many_orders(desk, shop):

@@ -57,6 +57,7 @@ OTHERS: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
     "security_remove": ((405, 404), (302, 302)),
     "security_codes": ((405, 404), (302, 302)),
     "security_end": ((405, 404), (302, 302)),
+    "security_language": ((405, 302), (302, 302)),
     "logout": ((405, 200), (302, 302)),
     "invitation_sign_out": ((405, 303), (405, 303)),
 }

@@ -6,6 +6,8 @@ from django.db.models import BigIntegerField, Case, OuterRef, Q, QuerySet, Subqu
 from django.db.models.functions import Cast, Substr
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.decorators import display
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextInputWidget
@@ -30,18 +32,18 @@ WITH = ["shop", "product", "variant", "installation__app", "token", "user"]
 
 class AdjustForm(BaseDialogForm):
     delta = forms.IntegerField(
-        label="Change",
+        label=_lazy("Change"),
         min_value=-MAX_INTEGER,
         max_value=MAX_INTEGER,
         widget=UnfoldAdminIntegerFieldWidget,
-        help_text="Units to add to the stock. Use a negative number to remove units: -3 removes three.",
+        help_text=_lazy("Units to add to the stock. Use a negative number to remove units: -3 removes three."),
     )
-    reason = forms.CharField(max_length=255, widget=UnfoldAdminTextInputWidget)
+    reason = forms.CharField(label=_lazy("Reason"), max_length=255, widget=UnfoldAdminTextInputWidget)
 
 
 # How many asked for a mail when the product, or a variant, is back in stock, and confirmed their address.
 WAITING = column(
-    "shoppers waiting for it",
+    _lazy("shoppers waiting for it"),
     lambda row: format_count(row.stock_alerts.filter(confirmed_at__isnull=False).count()),
 )
 
@@ -49,9 +51,12 @@ WAITING = column(
 class StockAdjustingAdmin(ShopScopedAdmin):
     """A product's or variant's page with the action *Adjust stock*, also for staff who cannot change the row."""
 
-    @deed("Adjust stock", Right.ADJUST_STOCK, Moves.NOTHING, icon="inventory")
+    @deed(_lazy("Adjust stock"), Right.ADJUST_STOCK, Moves.NOTHING, icon="inventory")
     @asks(
-        "Adjust stock", "The change is applied to the current stock and recorded with its reason.", "Adjust", AdjustForm
+        _lazy("Adjust stock"),
+        _lazy("The change is applied to the current stock and recorded with its reason."),
+        _lazy("Adjust"),
+        AdjustForm,
     )
     def adjust(self, request: Any, row: Any, form: Any) -> str:
         product_id, variant_id = (row.product_id, row.pk) if isinstance(row, Variant) else (row.pk, None)
@@ -64,7 +69,7 @@ class StockAdjustingAdmin(ShopScopedAdmin):
             author=Author(user=request.user),
             now=request.now,
         )
-        return "Stock adjusted."
+        return _("Stock adjusted.")
 
     def _changeform_view(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         # Django calls this in the form's transaction.
@@ -93,24 +98,26 @@ def reference_of(row: Any) -> str:
     """The order that the change belongs to, with a link, or else the stored reference."""
     if not row.placed_id:
         return row.reference
-    return link("orders_order_change", row.placed_id, f"order {row.placed_number}")
+    return link("orders_order_change", row.placed_id, _("order %(number)s") % {"number": row.placed_number})
 
 
 class AdjustmentColumns:
     """The columns that the stock ledger and a product's page share."""
 
-    made = moment("made_at", "when")
-    change = column("change", lambda row: f"{row.delta:+,}", by="delta")
+    made = moment("made_at", _lazy("when"))
+    change = column(_lazy("change"), lambda row: f"{row.delta:+,}", by="delta")
 
-    @display(description="why", ordering="kind")
+    @display(description=_lazy("why"), ordering="kind")
     def why(self, row: Any) -> str:
         about = format_html_join(", ", "{}", ((text,) for text in (reference_of(row), row.reason) if text))
         why = format_html("{}: {}", row.get_kind_display(), about) if about else row.get_kind_display()
-        return format_html("{} (damaged units)", why) if row.of_damaged else why
+        return format_html(_("{} (damaged units)"), why) if row.of_damaged else why
 
-    belongs_to = column("reference", lambda row: reference_of(row) or "–")
-    who = column("by", lambda row: row.made_by)
-    of_variant = column("variant", lambda row: row.variant.name if row.variant else "Removed" if row.variant_id else "")
+    belongs_to = column(_lazy("reference"), lambda row: reference_of(row) or "–")
+    who = column(_lazy("by"), lambda row: row.made_by)
+    of_variant = column(
+        _lazy("variant"), lambda row: row.variant.name if row.variant else _("Removed") if row.variant_id else ""
+    )
 
 
 class StockAdjustmentInline(AdjustmentColumns, ReadOnlyInline):
@@ -127,7 +134,7 @@ class StockAdjustmentInline(AdjustmentColumns, ReadOnlyInline):
 @admin.register(StockAdjustment)
 class StockAdjustmentAdmin(AdjustmentColumns, EndlessAdmin):
     icon = "inventory_2"
-    empty_text = "Every sale, return, import and correction that changes the stock is listed here."
+    empty_text = _lazy("Every sale, return, import and correction that changes the stock is listed here.")
     rights = {"view": Right.VIEW_PRODUCTS}
     list_display = ["made", "item", "change", "stock_after", "why", "who"]
     list_filter = ["kind", "of_damaged"]
@@ -148,6 +155,6 @@ class StockAdjustmentAdmin(AdjustmentColumns, EndlessAdmin):
         drafts = request.shop.orderdraft_set.filter(order__number=number).values_list("pk", flat=True)
         return found | queryset.filter(reference__in=[f"{DRAFT}{pk}" for pk in drafts]), has_repeats
 
-    @display(description="product")
+    @display(description=_lazy("product"))
     def item(self, row: StockAdjustment) -> str:
         return full_name(row.product.name, self.of_variant(row) or None)

@@ -8,6 +8,8 @@ from django.contrib import messages
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.db.models import QuerySet
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.catalogue import bulk_edits
 from storefront.catalogue.bulk_edits import BulkEdit, apply_edit, digest_of, plan_edit
@@ -27,12 +29,17 @@ SHOWN_LINES = 100
 
 class BulkForm(forms.Form):
     price_how = forms.ChoiceField(
-        label="Price",
+        label=_lazy("Price"),
         required=False,
-        choices=[("", "Keep"), ("set", "Set to"), ("percent", "Change by percent"), ("by", "Change by an amount")],
+        choices=[
+            ("", _lazy("Keep")),
+            ("set", _lazy("Set to")),
+            ("percent", _lazy("Change by percent")),
+            ("by", _lazy("Change by an amount")),
+        ],
     )
     price = forms.DecimalField(
-        label="Price, percent or amount",
+        label=_lazy("Price, percent or amount"),
         required=False,
         max_digits=14,
         decimal_places=2,
@@ -40,15 +47,22 @@ class BulkForm(forms.Form):
         max_value=MAX_AMOUNT,
     )
     stock_how = forms.ChoiceField(
-        label="Stock", required=False, choices=[("", "Keep"), ("set", "Set to"), ("by", "Change by")]
+        label=_lazy("Stock"),
+        required=False,
+        choices=[("", _lazy("Keep")), ("set", _lazy("Set to")), ("by", _lazy("Change by"))],
     )
-    stock = forms.IntegerField(label="Units", required=False, min_value=-MAX_INTEGER, max_value=MAX_INTEGER)
-    status = forms.ChoiceField(label="Status", required=False, choices=[("", "Keep"), *Product.Status.choices])
+    stock = forms.IntegerField(label=_lazy("Units"), required=False, min_value=-MAX_INTEGER, max_value=MAX_INTEGER)
+    status = forms.ChoiceField(
+        label=_lazy("Status"), required=False, choices=[("", _lazy("Keep")), *Product.Status.choices]
+    )
     add_category = forms.ModelChoiceField(
-        label="Add to the category", required=False, queryset=Category.objects.none(), empty_label="None"
+        label=_lazy("Add to the category"), required=False, queryset=Category.objects.none(), empty_label=_lazy("None")
     )
     remove_category = forms.ModelChoiceField(
-        label="Remove from the category", required=False, queryset=Category.objects.none(), empty_label="None"
+        label=_lazy("Remove from the category"),
+        required=False,
+        queryset=Category.objects.none(),
+        empty_label=_lazy("None"),
     )
 
     def __init__(self, shop: Any, data: Any = None) -> None:
@@ -58,7 +72,7 @@ class BulkForm(forms.Form):
         paths = _paths(categories.values_list("pk", "name", "lft", "rgt"))
         for name in ("add_category", "remove_category"):
             field: Any = self.fields[name]
-            field.queryset, field.choices = categories, [("", "None"), *paths]
+            field.queryset, field.choices = categories, [("", _("None")), *paths]
         for field in self.fields.values():
             field.widget.attrs["class"] = "field"
 
@@ -66,20 +80,20 @@ class BulkForm(forms.Form):
         given = self.cleaned_data
         for how, number in (("price_how", "price"), ("stock_how", "stock")):
             if given.get(how) and given.get(number) is None and number not in self.errors:
-                self.add_error(number, "Enter a number.")
+                self.add_error(number, _("Enter a number."))
             elif not given.get(how) and given.get(number) is not None:
-                self.add_error(how, "Choose what to do with the number.")
+                self.add_error(how, _("Choose what to do with the number."))
             elif given.get(how) == "set" and (given.get(number) or 0) < 0:
-                self.add_error(number, "Enter zero or more.")
+                self.add_error(number, _("Enter zero or more."))
         problem = problem_of(given.get("price") or ZERO, self.currency)
         if given.get("price_how") in ("set", "by") and problem:
-            self.add_error("price", f"The price {problem}.")
+            self.add_error("price", _("The price %(problem)s.") % {"problem": problem})
         if given.get("price_how") == "percent" and (given.get("price") or 0) < -100:
-            self.add_error("price", "A price can fall by 100 percent at most.")
+            self.add_error("price", _("A price can fall by 100 percent at most."))
         if given.get("add_category") and given.get("add_category") == given.get("remove_category"):
-            self.add_error("remove_category", "Choose another category than the one to add.")
+            self.add_error("remove_category", _("Choose another category than the one to add."))
         if not self.errors and not any(value not in (None, "") for value in given.values()):
-            raise forms.ValidationError("Choose what to change.")
+            raise forms.ValidationError(_("Choose what to change."))
 
     def edit(self) -> BulkEdit:
         """The edit that a valid form describes."""
@@ -99,13 +113,13 @@ def _paths(rows: Iterable[tuple[int, str, int, int]]) -> Iterator[tuple[int, str
     for id, name, lft, rgt in rows:
         above = [each for each in above if each[1] > lft]
         above.append((name, rgt))
-        yield id, " › ".join(each for each, _ in above)
+        yield id, " › ".join(each for each, _end in above)
 
 
 class BulkEditAdmin:
     """The action on chosen products, for their admin."""
 
-    @chosen_deed("Edit price, stock, status or category", Right.CHANGE_PRODUCTS, Moves.NOTHING)
+    @chosen_deed(_lazy("Edit price, stock, status or category"), Right.CHANGE_PRODUCTS, Moves.NOTHING)
     def edit_chosen(self, request: Any, queryset: QuerySet) -> Any:
         step = request.POST.get("edit-step", "")
         form = BulkForm(request.shop, request.POST if step else None)
@@ -125,7 +139,7 @@ class BulkEditAdmin:
         chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
         context = {
             **self.admin_site.each_context(request),  # type: ignore[attr-defined]
-            "title": "Edit products",
+            "title": _("Edit products"),
             "opts": Product._meta,
             "media": self.media,  # type: ignore[attr-defined]
             "bulk": form,

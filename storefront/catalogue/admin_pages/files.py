@@ -13,6 +13,8 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.widgets import UnfoldAdminFileFieldWidget, UnfoldAdminTextInputWidget
 
 from storefront import audit
@@ -29,10 +31,10 @@ from storefront.staff.admin_scope import ShopScopedTabularInline
 
 # A file of the table of files, or a picture of the table of pictures.
 _UPLOAD = re.compile(r"(digital_files-\d{1,6})-(upload)|(media-\d{1,6})-file")
-NO_FILE = (
+NO_FILE = _lazy(
     "Saved as a draft: it is a download, and buyers would get no file. Add one under Files to download, and publish it."
 )
-NOT_STORED = "The file could not be stored. Please try again."
+NOT_STORED = _lazy("The file could not be stored. Please try again.")
 
 
 class DigitalFileForm(ShopScopedForm):
@@ -40,16 +42,16 @@ class DigitalFileForm(ShopScopedForm):
     product: Product | None = None
     upload = forms.FileField(
         required=False,
-        label="File",
+        label=_lazy("File"),
         widget=UnfoldAdminFileFieldWidget,
-        help_text="Another file replaces the current one for later orders.",
+        help_text=_lazy("Another file replaces the current one for later orders."),
     )
     stored = forms.IntegerField(required=False, widget=forms.HiddenInput)
     name = forms.CharField(
         required=False,
         max_length=200,
         widget=UnfoldAdminTextInputWidget,
-        help_text="Shown to buyers. Leave empty to use the file's name.",
+        help_text=_lazy("Shown to buyers. Leave empty to use the file's name."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -59,7 +61,7 @@ class DigitalFileForm(ShopScopedForm):
             # A new product has no variants yet.
             field: Any = self.fields["variant"]
             field.queryset = Variant.objects.filter(shop=self.shop, product=self.product or 0)
-            field.empty_label = "All"
+            field.empty_label = _("All")
             # No links to the variant's page beside the choice.
             field.widget.can_add_related = field.widget.can_change_related = field.widget.can_view_related = False
 
@@ -73,7 +75,7 @@ class DigitalFileForm(ShopScopedForm):
         elif problem := getattr(self.cleaned_data.get("upload"), "problem", None):
             self.add_error("upload", problem)
         elif not self.instance.file_id:
-            self.add_error("upload", "Choose a file.")
+            self.add_error("upload", _("Choose a file."))
         if not self.cleaned_data.get("name") and self.instance.file_id:
             self.cleaned_data["name"] = self.instance.file.name
 
@@ -90,8 +92,8 @@ class DigitalFileInline(ShopScopedTabularInline):
     form = DigitalFileForm
     slot = "more"
     classes = ("collapse",)
-    verbose_name = "file to download"
-    verbose_name_plural = "files to download"
+    verbose_name = _lazy("file to download")
+    verbose_name_plural = _lazy("files to download")
     fields = ["current", "upload", "stored", "name", "variant", "sort_order"]
     readonly_fields = ["current"]
     related = ("file", "variant")
@@ -101,7 +103,8 @@ class DigitalFileInline(ShopScopedTabularInline):
         return [name for name in self.fields if uploading or name not in ("upload", "stored")]
 
     current = column(
-        "current file", lambda row: format_html("{}, {}", row.file.name, format_bytes(row.file.size)) if row.pk else "–"
+        _lazy("current file"),
+        lambda row: format_html("{}, {}", row.file.name, format_bytes(row.file.size)) if row.pk else "–",
     )
 
     def get_formset(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
@@ -163,7 +166,7 @@ def _store_uploads(request: Any) -> None:
 
 def stored_file(request: Any, file: Any) -> dict[str, Any]:
     if file is None:
-        return {"problem": "Choose a file."}
+        return {"problem": _("Choose a file.")}
     try:
         return {"stored": store_file(shop=request.shop, file=file, now=request.now).pk}
     except (UnusableFile, QuotaReached) as refusal:

@@ -6,6 +6,8 @@ from django import forms
 from django.contrib import admin
 from django.contrib.admin.widgets import AutocompleteSelectMultiple
 from django.db.models import F
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from storefront.catalogue import rules, translated_slugs
@@ -28,18 +30,18 @@ from storefront.staff.admin_forms import ShopScopedForm, WordsField
 from storefront.staff.admin_translations import field_name
 
 WAS = Column("was", "", is_hidden=True)
-PRICE_HOLDS = (
+PRICE_HOLDS = _lazy(
     "The sale price applies now. Change it, or the regular price, which is the previous price (crossed out) until the"
     " end."
 )
-TOO_LONG = "This is too much to store. Shorten it."
-TRANSLATIONS_TOO_LONG = "The translations are too much to store. Shorten them."
-NEGATIVE = "The stock would fall below zero. Set it to zero or more, or allow backorders."
+TOO_LONG = _lazy("This is too much to store. Shorten it.")
+TRANSLATIONS_TOO_LONG = _lazy("The translations are too much to store. Shorten them.")
+NEGATIVE = _lazy("The stock would fall below zero. Set it to zero or more, or allow backorders.")
 
 
 def check_slug(slug: str) -> None:
     if not rules.is_slug(slug):
-        raise forms.ValidationError("A slug cannot contain spaces or the characters / ? # % \\")
+        raise forms.ValidationError(_("A slug cannot contain spaces or the characters / ? # % \\"))
 
 
 class StockForm(ShopScopedForm):
@@ -52,7 +54,10 @@ class StockForm(ShopScopedForm):
 
     COUNTED = ("stock_qty", "damaged_qty")
     constraint_errors = {
-        "product_damaged_not_negative": ("damaged_qty", "More units have been sold in the meantime than would remain."),
+        "product_damaged_not_negative": (
+            "damaged_qty",
+            _lazy("More units have been sold in the meantime than would remain."),
+        ),
     }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -140,27 +145,33 @@ class ProductForm(StockForm):
         max_length=rules.MAX_SLUG_LENGTH,
         validators=[check_slug],
         widget=UnfoldAdminTextInputWidget,
-        label="Web address",
-        help_text="Leave empty to make it from the name.",
+        label=_lazy("Web address"),
+        help_text=_lazy("Leave empty to make it from the name."),
     )
     tags = WordsField()
     # Not `categories`: Django's admin refuses that name, since the relation has a `through` model.
-    in_categories = forms.ModelMultipleChoiceField(queryset=Category.objects.none(), required=False, label="Categories")
+    in_categories = forms.ModelMultipleChoiceField(
+        queryset=Category.objects.none(), required=False, label=_lazy("Categories")
+    )
     choices = RowsField(
-        [Column("name", "Choice", "Colour"), Column("values", "Values", "Blue, Moss"), WAS],
-        label="What can shoppers choose?",
-        add="Add a choice",
-        help_text="Separate values with commas, or with | if a value has a comma.",
+        [Column("name", _lazy("Choice"), _lazy("Colour")), Column("values", _lazy("Values"), _lazy("Blue, Moss")), WAS],
+        label=_lazy("What can shoppers choose?"),
+        add=_lazy("Add a choice"),
+        help_text=_lazy("Separate values with commas, or with | if a value has a comma."),
     )
     details = RowsField(
-        [Column("name", "Name", "Material"), Column("values", "Values", "Wool, Cotton"), WAS],
-        label="Details",
-        add="Add a detail",
-        help_text="Facts that shoppers see and filter by.",
+        [
+            Column("name", _lazy("Name"), _lazy("Material")),
+            Column("values", _lazy("Values"), _lazy("Wool, Cotton")),
+            WAS,
+        ],
+        label=_lazy("Details"),
+        add=_lazy("Add a detail"),
+        help_text=_lazy("Facts that shoppers see and filter by."),
     )
     constraint_errors = {
         **StockForm.constraint_errors,
-        "product_slug_once": ("slug", "Another product of this shop already has this slug."),
+        "product_slug_once": ("slug", _lazy("Another product of this shop already has this slug.")),
     }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -198,13 +209,13 @@ class ProductForm(StockForm):
     def clean_choices(self) -> Any:
         rows = self.cleaned_data["choices"]
         if "choices" in self.changed_data:
-            _check_rows(rows, "Enter a name and values for each choice, such as Colour with Blue, Moss.")
+            _check_rows(rows, _("Enter a name and values for each choice, such as Colour with Blue, Moss."))
         return rows
 
     def clean_details(self) -> Any:
         rows = self.cleaned_data["details"]
         if "details" in self.changed_data:
-            _check_rows(rows, "Enter a name and a value for each detail, such as Material with Wool.")
+            _check_rows(rows, _("Enter a name and a value for each detail, such as Material with Wool."))
         return rows
 
     def attributes_with(self, option_values: list[dict[str, str]]) -> list[dict[str, Any]] | None:
@@ -242,9 +253,9 @@ class ProductForm(StockForm):
             self.add_error("details" if "details" in changed else "choices", TOO_LONG)
         start, end = self.cleaned_data.get("publish_at"), self.cleaned_data.get("unpublish_at")
         if start and end and end <= start:
-            self.add_error("unpublish_at", "The end must be after the start.")
+            self.add_error("unpublish_at", _("The end must be after the start."))
         if self.cleaned_data.get("available_from") and not self.cleaned_data.get("is_preorder"):
-            self.add_error("available_from", "Only a pre-order has a date.")
+            self.add_error("available_from", _("Only a pre-order has a date."))
         if not self.cleaned_data.get("slug") and "name" in self.cleaned_data and "slug" not in self.errors:
             self.cleaned_data["slug"] = unique_slug(self.shop, self.cleaned_data["name"])
 
@@ -256,23 +267,23 @@ class OptionForm(ShopScopedForm):
 
 
 class BundleItemForm(ShopScopedForm):
-    constraint_errors = {"bundle_item_not_itself": ("product", "A bundle cannot contain itself.")}
+    constraint_errors = {"bundle_item_not_itself": ("product", _lazy("A bundle cannot contain itself."))}
 
     def clean(self) -> None:
         super().clean()
         product, variant = self.cleaned_data.get("product"), self.cleaned_data.get("variant")
         if product and product.pk == self.instance.bundle_id:
-            self.add_error("product", "A bundle cannot contain itself.")
+            self.add_error("product", _("A bundle cannot contain itself."))
         if product and (problem := rules.bundle_item_problem(product)):
             self.add_error("product", problem)
         if product and variant and variant.product_id != product.pk:
-            self.add_error("variant", f"This variant does not belong to {product}.")
+            self.add_error("variant", _("This variant does not belong to %(product)s.") % {"product": product})
 
 
 class RelatedProductForm(ShopScopedForm):
     constraint_errors = {
-        "related_product_not_itself": ("related_product", "A product cannot be related to itself."),
-        "related_product_once": ("related_product", "This product is already related in this way."),
+        "related_product_not_itself": ("related_product", _lazy("A product cannot be related to itself.")),
+        "related_product_once": ("related_product", _lazy("This product is already related in this way.")),
     }
 
 
@@ -281,4 +292,4 @@ def _check_rows(rows: list[dict[str, str]] | None, problem: str) -> None:
     if any(not row["name"] or not as_values(row["values"]) for row in rows or ()):
         raise forms.ValidationError(problem)
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise forms.ValidationError(f"{twice} is listed here twice.")
+        raise forms.ValidationError(_("%(twice)s is listed here twice.") % {"twice": twice})

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _lazy
+
 from storefront.catalogue.admin_pages.forms import BundleItemForm, OptionForm, RelatedProductForm
 from storefront.catalogue.admin_pages.rows import choice_names
 from storefront.catalogue.admin_pages.variant_forms import VariantFormSet, VariantRowForm
@@ -40,8 +42,8 @@ class OptionValueInline(ShopScopedTabularInline):
 class OptionInline(ShopScopedTabularInline):
     model = Option
     form = OptionForm
-    verbose_name = "extra"
-    verbose_name_plural = "extras, such as an engraving"
+    verbose_name = _lazy("extra")
+    verbose_name_plural = _lazy("extras, such as an engraving")
     slot = "more"
     classes = ("collapse",)
     fields = ["name", "type", "required", "max_length", "sort_order"]
@@ -54,8 +56,8 @@ class BundleItemInline(ShopScopedTabularInline):
     fk_name = "bundle"
     slot = "more"
     classes = ("collapse",)
-    verbose_name = "part of the bundle"
-    verbose_name_plural = "parts of the bundle"
+    verbose_name = _lazy("part of the bundle")
+    verbose_name_plural = _lazy("parts of the bundle")
     fields = ["product", "variant", "qty", "sort_order"]
     autocomplete_fields = ["product", "variant"]
 
@@ -66,8 +68,8 @@ class RelatedProductInline(ShopScopedTabularInline):
     fk_name = "product"
     slot = "more"
     classes = ("collapse",)
-    verbose_name = "related product"
-    verbose_name_plural = "related products"
+    verbose_name = _lazy("related product")
+    verbose_name_plural = _lazy("related products")
     fields = ["related_product", "kind", "sort_order"]
     autocomplete_fields = ["related_product"]
 

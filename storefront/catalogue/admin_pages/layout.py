@@ -6,16 +6,19 @@ collapsed below the group before them.
 
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _lazy
+
+from storefront.kit.text import Text
 from storefront.staff.admin_parts import layout
 
 
-def _group(classes: str, text: str) -> tuple[str | None, dict[str, Any]]:
+def _group(classes: str, text: str) -> tuple[Text | None, dict[str, Any]]:
     """A group of fields in the form of `layout`, with the CSS classes and options that place it."""
     [(title, options)] = layout(text)
     return title, {"classes": classes.split(), **options}
 
 
-FIELDSETS: list[tuple[str | None, dict[str, Any]]] = [
+FIELDSETS: list[tuple[Text | None, dict[str, Any]]] = [
     _group("main", "name description"),
     _group("main more", "Short description: short_description"),
     _group("main", "Price: price+compare_price"),
@@ -54,56 +57,56 @@ FIELDSETS: list[tuple[str | None, dict[str, Any]]] = [
 
 # Labels of columns whose names merchants would not understand.
 LABELS = {
-    "stock_qty": "Stock",
-    "damaged_qty": "Damaged units",
-    "damaged_price": "Price of damaged units",
-    "track_inventory": "Count the stock",
-    "allow_backorders": "Keep selling when sold out",
-    "low_stock_threshold": "Stock is low at",
-    "barcode": "Barcode (EAN, UPC)",
-    "compare_price": "Previous price (crossed out)",
-    "cost_price": "What you pay for it",
-    "is_taxable": "Charge tax",
-    "tax_class": "Tax class",
-    "tic_code": "Tax code for a tax service",
-    "show_lowest_price": "Show “from” with the lowest price",
-    "exclude_from_group_discounts": "No discounts for customer groups",
-    "allow_custom_price": "Let shoppers choose the price",
-    "min_custom_price": "Lowest price that they can choose",
-    "requires_shipping": "Is sent or collected",
-    "media_mail_eligible": "Can be sent as media mail (US)",
-    "weight": "Weight",
-    "dimension_unit": "Unit of length",
-    "shipping_origin": "Sent from",
-    "max_downloads": "Downloads of each file",
-    "download_expiry_days": "Days for which files can be downloaded",
-    "noindex": "Hide from search engines",
-    "meta_title": "Title in search results",
-    "meta_description": "Description in search results",
-    "canonical_url": "Address of the original page",
-    "og_image_url": "Picture for social media",
-    "exclude_from_catalog": "Hide from product lists",
-    "publish_at": "Publish on",
-    "unpublish_at": "Unpublish on",
-    "sale_price": "Sale price",
-    "sale_from": "Sale begins",
-    "sale_until": "Sale ends",
-    "is_preorder": "Pre-order",
-    "available_from": "Pre-order is sent from",
-    "is_featured": "Show on the home page",
-    "is_new": "Mark as new",
-    "is_pinned": "Show first in lists",
-    "is_gift_card": "Gift card",
-    "is_active": "For sale",
-    "default_variant": "Variant selected at first",
-    "sort_order": "Position in lists",
-    "vendor": "Supplier",
-    "alt": "Description for those who cannot see it",
+    "stock_qty": _lazy("Stock"),
+    "damaged_qty": _lazy("Damaged units"),
+    "damaged_price": _lazy("Price of damaged units"),
+    "track_inventory": _lazy("Count the stock"),
+    "allow_backorders": _lazy("Keep selling when sold out"),
+    "low_stock_threshold": _lazy("Stock is low at"),
+    "barcode": _lazy("Barcode (EAN, UPC)"),
+    "compare_price": _lazy("Previous price (crossed out)"),
+    "cost_price": _lazy("What you pay for it"),
+    "is_taxable": _lazy("Charge tax"),
+    "tax_class": _lazy("Tax class"),
+    "tic_code": _lazy("Tax code for a tax service"),
+    "show_lowest_price": _lazy("Show “from” with the lowest price"),
+    "exclude_from_group_discounts": _lazy("No discounts for customer groups"),
+    "allow_custom_price": _lazy("Let shoppers choose the price"),
+    "min_custom_price": _lazy("Lowest price that they can choose"),
+    "requires_shipping": _lazy("Is sent or collected"),
+    "media_mail_eligible": _lazy("Can be sent as media mail (US)"),
+    "weight": _lazy("Weight"),
+    "dimension_unit": _lazy("Unit of length"),
+    "shipping_origin": _lazy("Sent from"),
+    "max_downloads": _lazy("Downloads of each file"),
+    "download_expiry_days": _lazy("Days for which files can be downloaded"),
+    "noindex": _lazy("Hide from search engines"),
+    "meta_title": _lazy("Title in search results"),
+    "meta_description": _lazy("Description in search results"),
+    "canonical_url": _lazy("Address of the original page"),
+    "og_image_url": _lazy("Picture for social media"),
+    "exclude_from_catalog": _lazy("Hide from product lists"),
+    "publish_at": _lazy("Publish on"),
+    "unpublish_at": _lazy("Unpublish on"),
+    "sale_price": _lazy("Sale price"),
+    "sale_from": _lazy("Sale begins"),
+    "sale_until": _lazy("Sale ends"),
+    "is_preorder": _lazy("Pre-order"),
+    "available_from": _lazy("Pre-order is sent from"),
+    "is_featured": _lazy("Show on the home page"),
+    "is_new": _lazy("Mark as new"),
+    "is_pinned": _lazy("Show first in lists"),
+    "is_gift_card": _lazy("Gift card"),
+    "is_active": _lazy("For sale"),
+    "default_variant": _lazy("Variant selected at first"),
+    "sort_order": _lazy("Position in lists"),
+    "vendor": _lazy("Supplier"),
+    "alt": _lazy("Description for those who cannot see it"),
 }
 HELP = {
-    "tic_code": "Only if a tax service asks for it.",
-    "canonical_url": "If search engines should list another page with the same product instead.",
-    "og_image_url": "The address of a picture. Empty: the product's first picture.",
-    "short_description": "One or two sentences for lists and search results.",
-    "sort_order": "Small numbers come first.",
+    "tic_code": _lazy("Only if a tax service asks for it."),
+    "canonical_url": _lazy("If search engines should list another page with the same product instead."),
+    "og_image_url": _lazy("The address of a picture. Empty: the product's first picture."),
+    "short_description": _lazy("One or two sentences for lists and search results."),
+    "sort_order": _lazy("Small numbers come first."),
 }

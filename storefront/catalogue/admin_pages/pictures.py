@@ -12,6 +12,8 @@ from django.core.files.storage import default_storage
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.catalogue.media import thumbnails
 from storefront.catalogue.media import uploaded as uploaded_pictures
@@ -23,12 +25,12 @@ from storefront.shops.quotas import QuotaReached
 from storefront.staff.admin_forms import ShopScopedForm
 from storefront.staff.admin_scope import ShopScopedTabularInline
 
-GONE = "This picture is no longer stored, because the form was open for too long. Choose it again."
-NOT_STORED = "The picture could not be stored. Please try again."
+GONE = _lazy("This picture is no longer stored, because the form was open for too long. Choose it again.")
+NOT_STORED = _lazy("The picture could not be stored. Please try again.")
 
 
 class MediaForm(ShopScopedForm):
-    constraint_errors = {"media_has_source": ("file", "Upload a picture or enter its URL.")}
+    constraint_errors = {"media_has_source": ("file", _lazy("Upload a picture or enter its URL."))}
     # A picture that arrives with this form, and the name of one that was stored before.
     file = forms.FileField(required=False)
     stored = forms.CharField(required=False, widget=forms.HiddenInput)
@@ -38,7 +40,7 @@ class MediaForm(ShopScopedForm):
         url = self.cleaned_data["source_url"].strip()
         parts = urlsplit(url)
         if url and (parts.scheme not in ("http", "https") or not parts.hostname):
-            raise forms.ValidationError("Enter a URL such as https://cdn.example.com/cup.jpg.")
+            raise forms.ValidationError(_("Enter a URL such as https://cdn.example.com/cup.jpg."))
         return url
 
     def clean(self) -> None:
@@ -67,7 +69,7 @@ class MediaForm(ShopScopedForm):
 
     def save(self, commit: bool = True) -> Any:
         if self.uploaded is not None and not uploaded_pictures.take_over(self.uploaded, self.instance):
-            raise InvalidFields(errors={"media": [GONE]})
+            raise InvalidFields(errors={"media": [str(GONE)]})
         return super().save(commit)
 
     class Meta:
@@ -80,8 +82,8 @@ class MediaInline(ShopScopedTabularInline):
     form = MediaForm
     slot = "pictures"
     template = "catalogue/admin/pictures.html"
-    verbose_name = "picture"
-    verbose_name_plural = "pictures"
+    verbose_name = _lazy("picture")
+    verbose_name_plural = _lazy("pictures")
     fields = ["source_url", "alt", "sort_order"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
@@ -112,7 +114,7 @@ def thumbnail(picture: Media, name: str) -> str:
 
 def stored_picture(request: Any, file: Any) -> dict[str, Any]:
     if file is None:
-        return {"problem": "Choose a picture."}
+        return {"problem": _("Choose a picture.")}
     try:
         uploaded = store_picture(shop=request.shop, file=file, now=request.now)
     except (UnusablePicture, QuotaReached) as refusal:

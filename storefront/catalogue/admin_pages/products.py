@@ -6,6 +6,9 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import ngettext
 
 from storefront.catalogue import actions, rules
 from storefront.catalogue.admin_pages.adjustments import WAITING, StockAdjustingAdmin, StockAdjustmentInline
@@ -51,30 +54,32 @@ def low_stock() -> Q:
 
 
 STOCK = {
-    "low": ("Low", lambda rows, request: rows.filter(low_stock(), deleted_at=None)),
-    "out": ("Sold out", lambda rows, request: rows.filter(track_inventory=True, stock_qty__lte=0)),
+    "low": (_lazy("Low"), lambda rows, request: rows.filter(low_stock(), deleted_at=None)),
+    "out": (_lazy("Sold out"), lambda rows, request: rows.filter(track_inventory=True, stock_qty__lte=0)),
 }
 WEIGHT = {
-    "none": ("To send, without a weight", lambda rows, request: rows.filter(without_weight(), status="active")),
+    "none": (_lazy("To send, without a weight"), lambda rows, request: rows.filter(without_weight(), status="active")),
 }
 # Deleted products are listed only with this filter, to restore them.
-DELETED = {"yes": ("Deleted products", lambda rows, request: rows.exclude(deleted_at=None))}
+DELETED = {"yes": (_lazy("Deleted products"), lambda rows, request: rows.exclude(deleted_at=None))}
 
 
 def price_of(row: Product) -> str:
     prices = [variant.price for variant in row.variants.all() if variant.is_active]
     if row.type != Product.Type.VARIABLE or not prices:
         return format_money(row.price, row.shop.currency)
-    return f"from {format_money(min(prices), row.shop.currency)}"
+    return _("from %(price)s") % {"price": format_money(min(prices), row.shop.currency)}
 
 
 def stock_of(row: Product) -> str:
     if row.type == Product.Type.VARIABLE:
         variants = row.variants.all()
         counted = [variant.stock_qty for variant in variants if variant.track_inventory]
-        of = "1 variant" if len(variants) == 1 else f"{len(variants)} variants"
-        return f"{format_count(sum(counted))} in {of}"
-    return format_count(row.stock_qty) if row.track_inventory else "not tracked"
+        return ngettext("%(pieces)s in %(count)d variant", "%(pieces)s in %(count)d variants", len(variants)) % {
+            "pieces": format_count(sum(counted)),
+            "count": len(variants),
+        }
+    return format_count(row.stock_qty) if row.track_inventory else _("not tracked")
 
 
 def picture_of(row: Product) -> str:
@@ -85,7 +90,7 @@ def picture_of(row: Product) -> str:
 @admin.register(Product)
 class ProductAdmin(BulkEditAdmin, UploadsAdmin, SavingAdmin, WithEditor, StockAdjustingAdmin, WithSavedViews):
     icon = "sell"
-    empty_text = "Add your first product here, or import all of them from a file."
+    empty_text = _lazy("Add your first product here, or import all of them from a file.")
     form = ProductForm
     rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     moves = Moves.NOTHING
@@ -93,10 +98,10 @@ class ProductAdmin(BulkEditAdmin, UploadsAdmin, SavingAdmin, WithEditor, StockAd
     list_display = ["picture", "name", "sku", "state", "price_shown", "stock", "changed"]
     list_display_links = ["picture", "name"]
     list_filter = [
-        *("status", ("categories", ShopRelatedFilter), choice_filter("stock", "stock", STOCK), "type"),
-        *(("brand", ShopRelatedFilter), choice_filter("weight", "weight", WEIGHT)),
+        *("status", ("categories", ShopRelatedFilter), choice_filter(_lazy("stock"), "stock", STOCK), "type"),
+        *(("brand", ShopRelatedFilter), choice_filter(_lazy("weight"), "weight", WEIGHT)),
         missing_filter(*TEXTS),
-        choice_filter("deleted", "deleted", DELETED, lambda rows, request: rows.filter(deleted_at=None)),
+        choice_filter(_lazy("deleted"), "deleted", DELETED, lambda rows, request: rows.filter(deleted_at=None)),
     ]
     search_fields = ["sort_name", "sku", "variants__sku"]
     ordering = ["-last_change__updated_at", "-id"]
@@ -112,28 +117,30 @@ class ProductAdmin(BulkEditAdmin, UploadsAdmin, SavingAdmin, WithEditor, StockAd
     translated = (*TEXTS, "slug")
     change_form_template = "catalogue/admin/product.html"
 
-    changed = moment("updated_at", "last change", by="last_change__updated_at")
+    changed = moment("updated_at", _lazy("last change"), by="last_change__updated_at")
 
     class Media:
         js = ["shops/uploads.js", *(f"catalogue/{name}.js" for name in ("rows", "pictures", "variants", "product"))]
         css = {"all": ["catalogue/product.css"]}
 
-    picture = column("picture", picture_of)
+    picture = column(_lazy("picture"), picture_of)
     state = column(
-        "status",
-        lambda row: ("deleted", "Deleted") if row.deleted_at else (row.status, row.get_status_display()),
+        _lazy("status"),
+        lambda row: ("deleted", _("Deleted")) if row.deleted_at else (row.status, row.get_status_display()),
         by="status",
         label={**STATUS_COLOURS, "deleted": "danger"},
     )
 
-    price_shown = column("price", price_of, by="price")
-    stock = column("stock", stock_of, by="stock_qty")
+    price_shown = column(_lazy("price"), price_of, by="price")
+    stock = column(_lazy("stock"), stock_of, by="stock_qty")
     waiting = WAITING
-    choices = column("choices", lambda row: _as_lines(each for each in row.attributes if each.get("variation")))
-    details = column("details", lambda row: _as_lines(each for each in row.attributes if not each.get("variation")))
+    choices = column(_lazy("choices"), lambda row: _as_lines(each for each in row.attributes if each.get("variation")))
+    details = column(
+        _lazy("details"), lambda row: _as_lines(each for each in row.attributes if not each.get("variation"))
+    )
 
     # In place of the form's field, for staff who can only view products.
-    in_categories = column("categories", lambda row: ", ".join(map(str, row.categories.all())) or "–")
+    in_categories = column(_lazy("categories"), lambda row: ", ".join(map(str, row.categories.all())) or "–")
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """Nobody can wait for a product that is still to be added, or that has no stock of its own. Only a product that
@@ -203,38 +210,42 @@ class ProductAdmin(BulkEditAdmin, UploadsAdmin, SavingAdmin, WithEditor, StockAd
         """Only the product: deleting marks it as deleted, and its children stay."""
         return [str(product) for product in objs], {"products": len(objs)}, set(), []
 
-    @chosen_deed("Publish", Right.CHANGE_PRODUCTS, Moves.NOTHING)
+    @chosen_deed(_lazy("Publish"), Right.CHANGE_PRODUCTS, Moves.NOTHING)
     def publish(self, request: Any, queryset: QuerySet) -> str:
         lacking = without_file(request.shop, list(queryset.values_list("pk", flat=True)))
         if lacking:
             names = ", ".join(product.name for product in lacking)
-            self.message_user(request, f"Not published, because buyers would get no file: {names}.", messages.WARNING)
+            self.message_user(
+                request,
+                _("Not published, because buyers would get no file: %(names)s.") % {"names": names},
+                messages.WARNING,
+            )
         return self._set_status(request, queryset.exclude(pk__in=[each.pk for each in lacking]), Product.Status.ACTIVE)
 
-    @chosen_deed("Unpublish (back to draft)", Right.CHANGE_PRODUCTS, Moves.NOTHING)
+    @chosen_deed(_lazy("Unpublish (back to draft)"), Right.CHANGE_PRODUCTS, Moves.NOTHING)
     def unpublish(self, request: Any, queryset: QuerySet) -> str:
         return self._set_status(request, queryset, Product.Status.DRAFT)
 
-    @chosen_deed("Archive", Right.CHANGE_PRODUCTS, Moves.NOTHING)
+    @chosen_deed(_lazy("Archive"), Right.CHANGE_PRODUCTS, Moves.NOTHING)
     def archive(self, request: Any, queryset: QuerySet) -> str:
         return self._set_status(request, queryset, Product.Status.ARCHIVED)
 
     def _set_status(self, request: Any, queryset: QuerySet, status: str) -> str:
         count = actions.set_status(shop=request.shop, products=queryset, status=status, now=request.now)
-        return f"{format_count(count)} updated."
+        return _("%(count)s updated.") % {"count": format_count(count)}
 
-    @chosen_deed("Restore deleted", Right.CHANGE_PRODUCTS, Moves.NOTHING)
+    @chosen_deed(_lazy("Restore deleted"), Right.CHANGE_PRODUCTS, Moves.NOTHING)
     def restore_chosen(self, request: Any, queryset: QuerySet) -> str:
         deleted = list(queryset.exclude(deleted_at=None))
         for product in deleted:
             actions.restore_product(shop=request.shop, product=product, now=request.now)
-        return f"{format_count(len(deleted))} restored as drafts."
+        return _("%(count)s restored as drafts.") % {"count": format_count(len(deleted))}
 
-    @deed("Restore", Right.CHANGE_PRODUCTS, Moves.NOTHING, icon="restore_from_trash", variant=PRIMARY)
-    @asks("Restore this product?", "It will be restored as a draft.", "Restore")
+    @deed(_lazy("Restore"), Right.CHANGE_PRODUCTS, Moves.NOTHING, icon="restore_from_trash", variant=PRIMARY)
+    @asks(_lazy("Restore this product?"), _lazy("It will be restored as a draft."), _lazy("Restore"))
     def restore(self, request: Any, product: Any, form: Any) -> str:
         actions.restore_product(shop=request.shop, product=product, now=request.now)
-        return "Restored as a draft."
+        return _("Restored as a draft.")
 
 
 def _as_lines(attributes: Iterable[dict[str, Any]]) -> str:

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.catalogue.models import Product
+from storefront.kit.text import Text
 from storefront.staff.form_rows import MAX_ROWS_OF_FIELD
 
 Row = dict[str, str]
@@ -19,8 +21,8 @@ class Column:
     """One field of each row. One that `is_fixed` is only shown, and posted as it is."""
 
     name: str
-    label: str
-    placeholder: str = ""
+    label: Text
+    placeholder: Text = ""
     is_hidden: bool = False
     is_fixed: bool = False
 
@@ -75,10 +77,13 @@ class RowsWidget(forms.Widget):
         return cells
 
 
+ADD = _lazy("Add a row")
+
+
 class RowsField(forms.Field):
     """Rows as a list of texts by column. Rows that are empty are left out; None if the form did not have the field."""
 
-    def __init__(self, columns: list[Column], *, add: str = "Add a row", **given: Any) -> None:
+    def __init__(self, columns: list[Column], *, add: Any = ADD, **given: Any) -> None:
         super().__init__(widget=RowsWidget(columns, add), required=False, **given)
         self.visible = [column.name for column in columns if not column.is_hidden]
 

@@ -5,6 +5,8 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.catalogue import rules
 from storefront.catalogue.admin_pages.forms import StockForm
@@ -13,11 +15,13 @@ from storefront.shops.models import Shop
 from storefront.staff.admin_scope import PagedFormSet
 
 NEW_PICTURE = "new-"
-IN_ORDERS = "Orders contain {}. Untick “For sale” to stop selling what has been ordered; it cannot be removed."
-OTHERS_DIFFER = (
+IN_ORDERS = _lazy(
+    "Orders contain %(variants)s. Untick “For sale” to stop selling what has been ordered; it cannot be removed."
+)
+OTHERS_DIFFER = _lazy(
     "This product has more variants than the page shows, and the others have choices with other names. Keep the names."
 )
-SAME = "Another variant has the same values."
+SAME = _lazy("Another variant has the same values.")
 
 
 class ChoiceValuesWidget(forms.Widget):
@@ -40,7 +44,7 @@ class ChoiceValuesWidget(forms.Widget):
         context = super().get_context(name, value, attrs)
         cells = zip(self.names, self._texts(value), strict=True)
         context["widget"]["cells"] = [
-            {"name": f"{name}-{number}", "label": label or "Value", "value": text}
+            {"name": f"{name}-{number}", "label": label or _("Value"), "value": text}
             for number, (label, text) in enumerate(cells)
         ]
         return context
@@ -60,8 +64,8 @@ class ChoiceValuesField(forms.Field):
         if value is None:
             return None
         pairs = [pair for pair in zip(self.widget.names, value, strict=True) if pair[1]]
-        if any(not name for name, _ in pairs):
-            raise ValidationError("Enter the name of the choice as well, such as Colour.")
+        if any(not name for name, _value in pairs):
+            raise ValidationError(_("Enter the name of the choice as well, such as Colour."))
         return dict(pairs)
 
     def has_changed(self, initial: Any, data: Any) -> bool:
@@ -75,7 +79,7 @@ class ChoiceValuesField(forms.Field):
 class VariantForm(StockForm):
     # The names of the product's choices, in the order of the form.
     choice_names: list[str] = []
-    option_values = ChoiceValuesField(required=False, label="Values")
+    option_values = ChoiceValuesField(required=False, label=_lazy("Values"))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -100,7 +104,7 @@ class VariantForm(StockForm):
         ):
             self.cleaned_data["name"] = made
         if not self.cleaned_data["name"]:
-            self.add_error("name", "Enter a value, or a name.")
+            self.add_error("name", _("Enter a value, or a name."))
 
     def changed_columns(self) -> list[str]:
         return sorted({*super().changed_columns(), *(["name"] if "option_values" in self.changed_data else [])})
@@ -128,7 +132,7 @@ class VariantRowForm(VariantForm):
             id = rules.as_id(chosen)
             pictures = Media.objects.filter(shop=self.shop, product=self.instance.product_id or 0)
             if id is None or not pictures.filter(pk=id).exists():
-                raise ValidationError("Choose one of the product's pictures.")
+                raise ValidationError(_("Choose one of the product's pictures."))
         return chosen
 
 
@@ -149,7 +153,7 @@ class VariantFormSet(PagedFormSet):
             raise ValidationError(OTHERS_DIFFER)
         removed = [form.instance for form in self.deleted_forms if form.instance.pk]
         if ordered := _ordered(shop, removed):
-            raise ValidationError(IN_ORDERS.format(", ".join(variant.name for variant in ordered)))
+            raise ValidationError(IN_ORDERS % {"variants": ", ".join(variant.name for variant in ordered)})
 
     def _check_values(self, forms_kept: list[Any], elsewhere: Iterable[dict[str, str]]) -> None:
         seen = {_key(values): None for values in elsewhere if values}

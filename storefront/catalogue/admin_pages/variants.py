@@ -3,6 +3,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.catalogue import actions, events
@@ -35,7 +36,7 @@ class VariantAdmin(StockAdjustingAdmin):
         "Stock: stock_qty track_inventory allow_backorders weight waiting",
     )
 
-    price_shown = money("price")
+    price_shown = money("price", _lazy("price"))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).filter(product__deleted_at=None)

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 # Columns that `settle` reads and writes. They are written together or not at all, so that a row never has the state of
 # one moment and the price of another.
 COLUMNS = ("price", "compare_price", "sale_price", "sale_from", "sale_until", "regular_compare_price")
@@ -86,14 +88,16 @@ def problems(row: Any, given: Iterable[str], now: datetime) -> dict[str, str]:
     if row.sale_price is None:
         for name in ("sale_from", "sale_until"):
             if getattr(row, name) is not None:
-                found[name] = "Only a sale price has a begin and an end. Enter a sale price, or leave this empty."
+                found[name] = _("Only a sale price has a begin and an end. Enter a sale price, or leave this empty.")
         return found
     if row.sale_price >= regular:
-        found["sale_price"] = f"Expected less than the regular price, which is {regular:.2f}."
+        found["sale_price"] = _("Expected less than the regular price, which is %(price)s.") % {
+            "price": f"{regular:.2f}"
+        }
     elif getattr(row, "is_gift_card", False):
-        found["sale_price"] = "A gift card is sold at its value."
+        found["sale_price"] = _("A gift card is sold at its value.")
     if row.sale_from and row.sale_until and row.sale_until <= row.sale_from:
-        found["sale_until"] = "Expected a time after the begin of the sale."
+        found["sale_until"] = _("Expected a time after the begin of the sale.")
     elif row.sale_until and row.sale_until <= now and "sale_until" in given:
-        found["sale_until"] = "This time has passed. To end a sale, remove its sale price."
+        found["sale_until"] = _("This time has passed. To end a sale, remove its sale price.")
     return found

@@ -10,6 +10,7 @@ import structlog
 from django.core import signing
 from django.core.files.base import File
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from storefront.catalogue.models import Media, UploadedPicture
 from storefront.kit.files import pictures
@@ -36,7 +37,9 @@ def check_picture(file: File) -> tuple[int, int]:
     """The width and the height of an upload, read from its first bytes. Raises UnusablePicture."""
     if file.size > pictures.MAX_FILE_BYTES:
         most = pictures.MAX_FILE_BYTES // 1024**2
-        raise UnusablePicture(f"{file.name} is too large. Pictures up to {most} MiB can be uploaded.")
+        raise UnusablePicture(
+            _("%(name)s is too large. Pictures up to %(most)s MiB can be uploaded.") % {"name": file.name, "most": most}
+        )
     try:
         file.seek(0)
         image = pictures.open_picture(file)

@@ -4,6 +4,8 @@ import csv
 import io
 from collections.abc import Callable, Iterable, Sequence
 
+from django.utils.translation import gettext as _
+
 from storefront.kit.files.spreadsheets import unescape_formulas
 from storefront.kit.refusals import Refusal
 
@@ -21,7 +23,7 @@ class UnusableTable(Refusal):
     code = "unusable_table"
 
     def __init__(self, sentences: list[str]) -> None:
-        super().__init__("Nothing was imported.")
+        super().__init__(_("Nothing was imported."))
         self.sentences = sentences
 
 
@@ -36,11 +38,11 @@ def read_table(
     numbers can have a decimal comma, because commas do not separate cells. The `optional` columns, among `columns`, can
     be missing: their cells are empty. Raises UnusableTable."""
     if len(content) > max_bytes:
-        raise UnusableTable([f"The file is larger than {max_bytes // 1024**2} MiB."])
+        raise UnusableTable([_("The file is larger than %(size)s MiB.") % {"size": max_bytes // 1024**2}])
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise UnusableTable(["The file is not UTF-8. In a spreadsheet, save it as “CSV UTF-8”."]) from None
+        raise UnusableTable([_("The file is not UTF-8. In a spreadsheet, save it as “CSV UTF-8”.")]) from None
     header = text.partition("\n")[0]
     separator = max(",;\t", key=header.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
@@ -49,13 +51,15 @@ def read_table(
         for cells in reader:
             lines.append((reader.line_num, [cell.strip() for cell in unescape_formulas(cells)]))
     except csv.Error as error:
-        raise UnusableTable([f"Line {reader.line_num}: not CSV ({error})."]) from None
+        raise UnusableTable(
+            [_("Line %(number)s: not CSV (%(error)s).") % {"number": reader.line_num, "error": error}]
+        ) from None
     found = [cell.casefold() for cell in lines[0][1]] if lines else []
     if found != [name for name in columns if name in found or name not in optional]:
-        raise UnusableTable([f"Line 1: the columns must be: {', '.join(columns)}."])
+        raise UnusableTable([_("Line 1: the columns must be: %(columns)s.") % {"columns": ", ".join(columns)}])
     # Besides the header.
     if len(lines) > MAX_LINES + 1:
-        raise UnusableTable([f"The file has more than {MAX_LINES:,} lines."])
+        raise UnusableTable([_("The file has more than %(most)s lines.") % {"most": f"{MAX_LINES:,}"}])
     return [(number, _completed(cells, found, columns)) for number, cells in lines[1:] if any(cells)], separator != ","
 
 
@@ -66,10 +70,12 @@ def read_each(lines: Iterable[Line], read: Callable[[int, list[str]], None]) -> 
         try:
             read(number, cells)
         except WrongLine as wrong:
-            problems.append(f"Line {number}: {wrong}")
+            problems.append(_("Line %(number)s: %(wrong)s") % {"number": number, "wrong": wrong})
     if problems:
         more = len(problems) - SHOWN_PROBLEMS
-        raise UnusableTable(problems[:SHOWN_PROBLEMS] + ([f"And {more:,} more."] if more > 0 else []))
+        raise UnusableTable(
+            problems[:SHOWN_PROBLEMS] + ([_("And %(more)s more.") % {"more": f"{more:,}"}] if more > 0 else [])
+        )
 
 
 def _completed(cells: list[str], found: list[str], columns: Sequence[str]) -> list[str]:

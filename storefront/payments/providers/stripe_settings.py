@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 
 from django import forms
 from django.core.validators import RegexValidator
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from django.views.decorators.debug import sensitive_variables
 
 from storefront.payments.providers.base import ProviderUnavailable
@@ -52,28 +54,41 @@ def permissions_policy(script: str) -> dict[str, tuple[str, ...]]:
 
 class StripeSettings(forms.Form):
     publishable_key = forms.CharField(
-        label="Publishable key",
-        help_text="In Stripe under Developers, API keys. It begins with pk_live_, or with pk_test_ for test mode.",
+        label=_lazy("Publishable key"),
+        help_text=_lazy(
+            "In Stripe under Developers, API keys. It begins with pk_live_, or with pk_test_ for test mode."
+        ),
         max_length=200,
-        validators=[RegexValidator(r"^pk_(live|test)_\w+$", "A publishable key begins with pk_live_ or pk_test_.")],
+        validators=[
+            RegexValidator(r"^pk_(live|test)_\w+$", _lazy("A publishable key begins with pk_live_ or pk_test_."))
+        ],
     )
     secret_key = forms.CharField(
-        label="Secret key",
-        help_text="The secret key, or a restricted key, from the same page. It is stored encrypted and never shown.",
+        label=_lazy("Secret key"),
+        help_text=_lazy(
+            "The secret key, or a restricted key, from the same page. It is stored encrypted and never shown."
+        ),
         max_length=200,
-        validators=[RegexValidator(r"^[sr]k_(live|test)_\w+$", "A secret key begins with sk_live_ or sk_test_.")],
+        validators=[
+            RegexValidator(r"^[sr]k_(live|test)_\w+$", _lazy("A secret key begins with sk_live_ or sk_test_."))
+        ],
     )
     webhook_secret = forms.CharField(
-        label="Webhook signing secret",
-        help_text="In Stripe under Developers, Webhooks, at the endpoint that you made for this shop.",
+        label=_lazy("Webhook signing secret"),
+        help_text=_lazy("In Stripe under Developers, Webhooks, at the endpoint that you made for this shop."),
         max_length=200,
-        validators=[RegexValidator(r"^whsec_[\w+/=]+$", "A signing secret begins with whsec_.")],
+        validators=[RegexValidator(r"^whsec_[\w+/=]+$", _lazy("A signing secret begins with whsec_."))],
     )
     capture = forms.ChoiceField(
-        label="Take the money",
-        choices=[("at_once", "when the order is placed"), ("on_fulfilment", "when the order is fulfilled")],
+        label=_lazy("Take the money"),
+        choices=[
+            ("at_once", _lazy("when the order is placed")),
+            ("on_fulfilment", _lazy("when the order is fulfilled")),
+        ],
         initial="at_once",
-        help_text="Cards can be held for about seven days. Other methods are always charged when the order is placed.",
+        help_text=_lazy(
+            "Cards can be held for about seven days. Other methods are always charged when the order is placed."
+        ),
     )
 
 
@@ -85,12 +100,14 @@ def is_test(settings: Mapping[str, str]) -> bool:
 def problems(settings: Mapping[str, str]) -> list[str]:
     """Check the account's settings by asking Stripe. Returns the problems in words. Raises ProviderUnavailable."""
     missing = [
-        f"{field.label} is missing." for name, field in StripeSettings.base_fields.items() if not settings.get(name)
+        _("%(label)s is missing.") % {"label": field.label}
+        for name, field in StripeSettings.base_fields.items()
+        if not settings.get(name)
     ]
     if missing:
         return missing
     if ("_test_" in settings["secret_key"]) != is_test(settings):
-        return ["One of the keys is for test mode and the other is not. Both must be of the same mode."]
+        return [_("One of the keys is for test mode and the other is not. Both must be of the same mode.")]
     try:
         wrong = _of_the_account(settings["secret_key"]) or _of_the_publishable_key(settings)
         return wrong or _of_the_endpoint(settings["secret_key"])
@@ -102,11 +119,13 @@ def _of_the_account(secret_key: str) -> list[str]:
     try:
         account = open_client(secret_key).v1.accounts.retrieve_current()
     except stripe.AuthenticationError:
-        return ["Stripe does not know the secret key. It may have been rolled or deleted. Copy it again from Stripe."]
+        return [
+            _("Stripe does not know the secret key. It may have been rolled or deleted. Copy it again from Stripe.")
+        ]
     except stripe.PermissionError:
-        return ["The restricted key may not read the account. Give it that permission, or use the secret key."]
+        return [_("The restricted key may not read the account. Give it that permission, or use the secret key.")]
     if not account.charges_enabled:
-        return ["The Stripe account cannot take payments yet. Stripe says in its dashboard which details it needs."]
+        return [_("The Stripe account cannot take payments yet. Stripe says in its dashboard which details it needs.")]
     return []
 
 
@@ -116,19 +135,25 @@ def _of_the_publishable_key(settings: Mapping[str, str]) -> list[str]:
         newest = open_client(settings["secret_key"]).v1.payment_intents.list({"limit": 1}).data
     except stripe.PermissionError:
         return [
-            "The restricted key may not read and write PaymentIntents. Give it that permission, or use the secret key."
+            _(
+                "The restricted key may not read and write PaymentIntents. Give it that permission, or use the secret "
+                "key."
+            )
         ]
     intent, secret = (newest[0].id, newest[0].client_secret) if newest else (NO_INTENT, f"{NO_INTENT}_secret_0")
     try:
         params: Any = {"client_secret": secret}
         open_client(settings["publishable_key"]).v1.payment_intents.retrieve(intent, params)
     except stripe.AuthenticationError:
-        return ["Stripe does not know the publishable key. Copy it again from Stripe."]
+        return [_("Stripe does not know the publishable key. Copy it again from Stripe.")]
     except stripe.InvalidRequestError as error:
         if newest and error.code == "resource_missing":
-            return ["The publishable key belongs to another Stripe account than the secret key."]
+            return [_("The publishable key belongs to another Stripe account than the secret key.")]
         if error.code != "resource_missing":
-            return [f"Stripe refuses the publishable key: {without_secrets(error.user_message)}"]
+            return [
+                _("Stripe refuses the publishable key: %(user_message)s")
+                % {"user_message": without_secrets(error.user_message)}
+            ]
     return []
 
 
@@ -142,11 +167,16 @@ def _of_the_endpoint(secret_key: str) -> list[str]:
     own = [each for each in endpoints if each.status == "enabled" and urlsplit(each.url).path.endswith(NEWS_PATH)]
     if not own:
         return [
-            f"Stripe sends no events to this shop. Add a webhook endpoint in Stripe whose address ends in {NEWS_PATH}."
+            _("Stripe sends no events to this shop. Add a webhook endpoint in Stripe whose address ends in %(path)s.")
+            % {"path": NEWS_PATH}
         ]
     wanted = {event for each in own for event in each.enabled_events}
     missing = [] if "*" in wanted else [event for event in EVENTS if event not in wanted]
-    return [f"The webhook endpoint in Stripe lacks these events: {', '.join(missing)}."] if missing else []
+    return (
+        [_("The webhook endpoint in Stripe lacks these events: %(missing)s.") % {"missing": ", ".join(missing)}]
+        if missing
+        else []
+    )
 
 
 def _origin(url: str) -> str:

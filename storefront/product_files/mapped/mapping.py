@@ -10,6 +10,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from django.utils.text import format_lazy
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
 from storefront.product_files.csv_reading import MAX_COLUMNS, UnreadableFile, normalised_header
 from storefront.product_files.woocommerce.headers import KILOGRAMS
 
@@ -18,25 +22,28 @@ MAX_SEPARATOR_LENGTH = 5
 MAX_FILE_BYTES = 1 << 20
 
 # Every member with its name on the mapping's page.
-MEMBERS: dict[str, str] = {
-    "name": "Name",
-    "sku": "SKU",
-    "barcode": "Barcode",
-    "slug": "Slug",
-    "description": "Description",
-    "short_description": "Short description",
-    "price": "Price",
-    "compare_price": "Compare price",
-    "cost_price": "Cost price",
-    "stock_qty": "Stock",
-    "weight": "Weight",
-    "categories": "Categories",
-    "tags": "Tags",
-    "images": "Pictures (URLs)",
-    "brand": "Brand",
-    "status": "Status",
-    "group": "Product key that variants share",
-} | {f"option{n}_{part}": f"Option {n} {part}" for n in (1, 2, 3) for part in ("name", "value")}
+MEMBERS: dict[str, Any] = {
+    "name": _lazy("Name"),
+    "sku": _lazy("SKU"),
+    "barcode": _lazy("Barcode"),
+    "slug": _lazy("Slug"),
+    "description": _lazy("Description"),
+    "short_description": _lazy("Short description"),
+    "price": _lazy("Price"),
+    "compare_price": _lazy("Compare price"),
+    "cost_price": _lazy("Cost price"),
+    "stock_qty": _lazy("Stock"),
+    "weight": _lazy("Weight"),
+    "categories": _lazy("Categories"),
+    "tags": _lazy("Tags"),
+    "images": _lazy("Pictures (URLs)"),
+    "brand": _lazy("Brand"),
+    "status": _lazy("Status"),
+    "group": _lazy("Product key that variants share"),
+}
+for _number in (1, 2, 3):
+    MEMBERS[f"option{_number}_name"] = format_lazy(_lazy("Option {number} name"), number=_number)
+    MEMBERS[f"option{_number}_value"] = format_lazy(_lazy("Option {number} value"), number=_number)
 # Members that can come from several columns.
 LISTS = ("categories", "tags", "images")
 # Members that all products of a file can share.
@@ -83,35 +90,47 @@ class Mapping:
         """The reasons why it cannot be used, for a table with these headers if there are any."""
         members = Counter(self.columns.values())
         known = {*members, *self.constants}
-        found = [f"{name[:40]} is not a member of products" for name in sorted(known - MEMBERS.keys())]
+        found = [
+            _("%(value)s is not a member of products") % {"value": name[:40]} for name in sorted(known - MEMBERS.keys())
+        ]
         found += [
-            f"{MEMBERS.get(name, name)} has {count} columns"
+            _("%(name)s has %(count)s columns") % {"name": MEMBERS.get(name, name), "count": count}
             for name, count in members.items()
             if count > 1 and name not in LISTS
         ]
         found += [
-            f"{MEMBERS[name]} cannot be a constant" for name in self.constants if name in MEMBERS.keys() - CONSTANTS
+            _("%(value)s cannot be a constant") % {"value": MEMBERS[name]}
+            for name in self.constants
+            if name in MEMBERS.keys() - CONSTANTS
         ]
-        found += [f"{MEMBERS[name]} has both a column and a constant" for name in members if name in self.constants]
+        found += [
+            _("%(value)s has both a column and a constant") % {"value": MEMBERS[name]}
+            for name in members
+            if name in self.constants
+        ]
         if not known & {"name", "sku", "slug"}:
-            found.append("no column is the name, SKU or slug, by which a product is recognised")
+            found.append(_("no column is the name, SKU or slug, by which a product is recognised"))
         for n in (1, 2, 3):
             if f"option{n}_value" in known and f"option{n}_name" not in known:
-                found.append(f"option {n} has values, but no name")
+                found.append(_("option %(n)s has values, but no name") % {"n": n})
         if "group" in known and "option1_value" not in known:
-            found.append("variants share a key, but no column has the values of option 1")
+            found.append(_("variants share a key, but no column has the values of option 1"))
         if self.weight_unit not in WEIGHT_UNITS:
-            found.append(f"the unit of weight must be one of {', '.join(WEIGHT_UNITS)}")
+            found.append(_("the unit of weight must be one of %(units)s") % {"units": ", ".join(WEIGHT_UNITS)})
         for separator in (self.list_separator, self.level_separator):
             if not 1 <= len(separator) <= MAX_SEPARATOR_LENGTH:
-                found.append(f"a separator must have 1 to {MAX_SEPARATOR_LENGTH} characters")
+                found.append(_("a separator must have 1 to %(most)s characters") % {"most": MAX_SEPARATOR_LENGTH})
         if any(len(text) > MAX_CONSTANT_LENGTH for text in self.constants.values()):
-            found.append(f"a constant can have at most {MAX_CONSTANT_LENGTH} characters")
+            found.append(_("a constant can have at most %(most)s characters") % {"most": MAX_CONSTANT_LENGTH})
         return found + (self._missing(headers) if headers else [])
 
     def _missing(self, headers: Sequence[str]) -> list[str]:
         found = set(map(normalised_header, headers))
-        return [f"the file has no column {each[:40]}" for each in self.columns if normalised_header(each) not in found]
+        return [
+            _("the file has no column %(value)s") % {"value": each[:40]}
+            for each in self.columns
+            if normalised_header(each) not in found
+        ]
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -124,7 +143,7 @@ def named(headers: Sequence[str]) -> list[str]:
     seen: set[str] = set()
     found = []
     for place, header in enumerate(headers, 1):
-        name, number = header or f"column {place}", 1
+        name, number = header or _("column %(place)s") % {"place": place}, 1
         while normalised_header(name) in (taken if number > 1 else seen):
             number += 1
             name = f"{header} ({number})"
@@ -158,36 +177,58 @@ def from_toml(path: Path) -> Mapping:
         with path.open("rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
         if len(content) > MAX_FILE_BYTES:
-            raise UnreadableFile(f"The mapping {path} is larger than {MAX_FILE_BYTES:,} bytes.")
+            raise UnreadableFile(
+                _("The mapping %(path)s is larger than %(most)s bytes.") % {"path": path, "most": f"{MAX_FILE_BYTES:,}"}
+            )
         given = tomllib.loads(content.decode())
     except OSError as error:
-        raise UnreadableFile(f"The mapping {path} cannot be read: {error.strerror}.") from None
+        raise UnreadableFile(
+            _("The mapping %(path)s cannot be read: %(reason)s.") % {"path": path, "reason": error.strerror}
+        ) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise UnreadableFile(f"The mapping {path} is not valid TOML: {str(error)[:200]}.") from None
+        raise UnreadableFile(
+            _("The mapping %(path)s is not valid TOML: %(value)s.") % {"path": path, "value": str(error)[:200]}
+        ) from None
     return _from_tables(given, path)
 
 
 def _from_tables(given: Dict[str, Any], path: Path) -> Mapping:
     tables = {name: given.get(name, {}) for name in ("columns", "constants", "settings")}
     settings = ("weight_unit", "list_separator", "level_separator")
-    problems = [f"{name[:40]} is not one of {', '.join(tables)}" for name in given if name not in tables]
-    problems += [f"{name} is not a table" for name, table in tables.items() if not isinstance(table, dict)]
+    problems = [
+        _("%(value)s is not one of %(tables)s") % {"value": name[:40], "tables": ", ".join(tables)}
+        for name in given
+        if name not in tables
+    ]
+    problems += [
+        _("%(name)s is not a table") % {"name": name} for name, table in tables.items() if not isinstance(table, dict)
+    ]
     if not problems:
         problems += [
-            f"{name[:40]} is not one of {', '.join(settings)}" for name in tables["settings"] if name not in settings
+            _("%(value)s is not one of %(settings)s") % {"value": name[:40], "settings": ", ".join(settings)}
+            for name in tables["settings"]
+            if name not in settings
         ]
         texts = [*tables["constants"].items(), *tables["settings"].items()]
-        problems += [f"{name[:40]} is not a text" for name, value in texts if not isinstance(value, str)]
+        problems += [
+            _("%(value)s is not a text") % {"value": name[:40]} for name, value in texts if not isinstance(value, str)
+        ]
     columns: dict[str, str] = {}
     for member, stated in tables["columns"].items() if not problems else ():
         headers = stated if isinstance(stated, list) else [stated]
         if not all(isinstance(header, str) and header for header in headers):
-            problems.append(f"{member[:40]} is not the header of a column, or a list of headers")
+            problems.append(_("%(value)s is not the header of a column, or a list of headers") % {"value": member[:40]})
             continue
-        problems += [f"the column {header[:40]} has two members" for header in headers if header in columns]
+        problems += [
+            _("the column %(value)s has two members") % {"value": header[:40]}
+            for header in headers
+            if header in columns
+        ]
         columns |= dict.fromkeys(headers, member)
     if not problems and len(columns) <= MAX_COLUMNS:
         mapping = Mapping(columns, tables["constants"], **tables["settings"])
         if not (problems := mapping.problems()):
             return mapping
-    raise UnreadableFile(f"The mapping {path} cannot be used: {'; '.join(problems[:10])}.")
+    raise UnreadableFile(
+        _("The mapping %(path)s cannot be used: %(names)s.") % {"path": path, "names": "; ".join(problems[:10])}
+    )

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from babel.numbers import get_currency_symbol
+from django.utils.translation import gettext as _
 
 from storefront.catalogue import parsing
 from storefront.catalogue.models import Product
@@ -84,7 +85,8 @@ class _Rows(ProductRows):
             make_variable(parsed, variants, "option1_value", is_complete=False)
         missing = [name for name in ("name", "price") if name not in self.columns]
         if missing:
-            parsed.refusal_if_new = f"a new product needs a column that is its {' and one that is its '.join(missing)}"
+            needed = _(" and one that is its ").join(_(name) for name in missing)
+            parsed.refusal_if_new = _("a new product needs a column that is its %(needed)s") % {"needed": needed}
         return parsed
 
     def _has(self, member: str) -> bool:
@@ -122,7 +124,7 @@ class _Rows(ProductRows):
             )
             value = option_text(row, f"option{n}_value", row[f"option{n}_value"])
             if value and not name:
-                row.refuse(f"option{n}_name", "is empty, but the option has a value")
+                row.refuse(f"option{n}_name", _("is empty, but the option has a value"))
             elif value:
                 values[name] = value
         variant = new_variant(row, values, order)

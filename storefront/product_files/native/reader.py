@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 from django.db import models
+from django.utils.translation import gettext as _
 
 from storefront.catalogue import parsing, rules
 from storefront.catalogue.fields import MemberParser, boolean, kind_of, or_none, text_parser, url_parser
@@ -78,13 +79,13 @@ def read(table: Table, currency: str) -> Iterator[ReadResult]:
     """Every product of the file; bundles come last, so that their items exist by then."""
     if table.start()[:1] != "{":
         raise UnreadableFile(
-            'Expected JSON Lines, one product a line, such as {"name": "Mug", "price": "9.50"}; no list around them.'
+            _('Expected JSON Lines, one product a line, such as {"name": "Mug", "price": "9.50"}; no list around them.')
         )
     unknown: set[str] = set()
     with RowStore() as bundles:
         for line, text in table.lines():
             if is_cut(text):
-                yield Failure([Problem(line, "", TOO_LONG)])
+                yield Failure([Problem(line, "", str(TOO_LONG))])
                 continue
             text = text.strip("\ufeff \t\r\n")
             if not text:
@@ -103,7 +104,7 @@ def read(table: Table, currency: str) -> Iterator[ReadResult]:
 
 def skus(table: Table, *, of_variants: bool) -> Iterator[str]:
     """The SKU of every product of the file that has one, or of every variant."""
-    for _, text in table.lines():
+    for _unused, text in table.lines():
         with suppress(orjson.JSONDecodeError):
             given = orjson.loads(text.strip("\ufeff \t\r\n") or "{}")
             variants = given.get("variants") if isinstance(given, dict) else None
@@ -116,16 +117,19 @@ def _product(line: int, text: str, unknown: set[str], currency: str) -> ReadResu
     try:
         given = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        return Failure([Problem(line, "", f"is not JSON ({error})")])
+        return Failure([Problem(line, "", _("is not JSON (%(error)s)") % {"error": error})])
     if not isinstance(given, dict):
-        return Failure([Problem(line, "", 'expected an object such as {"name": "Mug"}')])
+        return Failure([Problem(line, "", _('expected an object such as {"name": "Mug"}'))])
     reader = _Reader(line, currency)
     parsed = reader.product(given)
     for name in sorted(given.keys() - _known() - unknown)[: MAX_UNKNOWN - len(unknown)]:
         unknown.add(name)
-        parsed.warn(name, f"is not a product field; ignored.{resembling(name, sorted(_known() - _IGNORED))}")
+        parsed.warn(
+            name,
+            _("is not a product field; ignored.%(name)s") % {"name": resembling(name, sorted(_known() - _IGNORED))},
+        )
     if reader.more:
-        reader.problems.append(Problem(line, "", f"{reader.more:,} more problems"))
+        reader.problems.append(Problem(line, "", _("%(more)s more problems") % {"more": f"{reader.more:,}"}))
     if reader.problems and parsed.as_variant:
         parsed.problems = parsed.as_variant.problems = reader.problems
         return parsed
@@ -166,13 +170,13 @@ class _Reader:
             self.read_into(fields, "type", given["type"], _parser_of(Product, "type"), "")
         name = fields.get("name", "")
         if "name" in given and not name:
-            self.refuse("name", "is empty")
+            self.refuse("name", _("is empty"))
         slug = self.value(text_parser(None), given["slug"], "slug") if given.get("slug") is not None else None
         stated = parsers.slug(slug) if slug else ""
         parsed = ParsedProduct(self.line, Keys(None, stated, fields.get("sku", ""), name), fields)
         parsed.slug, parsed.settles_type = stated or rules.slug_of(name, fallback="product"), is_typed
         if "name" not in given:
-            parsed.refusal_if_new = "name: is required for a new product"
+            parsed.refusal_if_new = _("name: is required for a new product")
         for kind in NAMED:
             if kind in given:
                 parsed.related_names[kind] = self.value(or_none(text_parser(200)), given[kind], kind) or None
@@ -189,7 +193,7 @@ class _Reader:
         variant = ParsedVariant(self.line, {}, fields, states_options=False)
         found = ParsedProduct(self.line, parsed.keys, {}, variants=[variant], warnings=list(parsed.warnings))
         for name in sorted(given.keys() & _known() - fields.keys() - _IGNORED - {"name"}):
-            found.warn(name, "is not a member of a variant; ignored")
+            found.warn(name, _("is not a member of a variant; ignored"))
         return found
 
     def _lists(self, given: dict[str, Any], parsed: ParsedProduct) -> None:
@@ -206,9 +210,9 @@ class _Reader:
                 parsed.fields.setdefault("type", Product.Type.VARIABLE)
             keys = [variant.key for variant in parsed.variants if variant.states_options]
             if len(set(keys)) < len(keys):
-                self.refuse("variants", "two variants have the same option_values")
+                self.refuse("variants", _("two variants have the same option_values"))
             if len(parsed.variants) > len(keys) + 1:
-                reason = "variants: several have no option_values, which those of a new product need"
+                reason = _("variants: several have no option_values, which those of a new product need")
                 parsed.refusal_if_new = parsed.refusal_if_new or reason
         if "options" in given:
             parsed.options = self.each(given["options"], "options", self.option)
@@ -225,7 +229,7 @@ class _Reader:
         if isinstance(given, str):
             return self.value(_plain_path, given, path)
         if not isinstance(given, dict) or not isinstance(given.get("path"), str):
-            self.refuse(path, 'expected a path such as "Kitchen > Cups", or an object with such a path')
+            self.refuse(path, _('expected a path such as "Kitchen > Cups", or an object with such a path'))
             return None
         sort_order = self.value(
             _parser_of(ProductCategory, "sort_order"), given.get("sort_order", 0), f"{path}.sort_order"
@@ -240,7 +244,7 @@ class _Reader:
 
     def category_node(self, given: Any, path: str) -> CategoryNode | None:
         if not isinstance(given, dict) or not given.get("name"):
-            self.refuse(path, "expected an object with a name")
+            self.refuse(path, _("expected an object with a name"))
             return None
         fields = self.fields(Category, given, path)
         if given.get("slug"):
@@ -251,14 +255,14 @@ class _Reader:
         if isinstance(given, str):
             given = {"url": given}
         if not isinstance(given, dict):
-            self.refuse(path, 'expected a URL, or an object such as {"url": "https://...", "alt": ""}')
+            self.refuse(path, _('expected a URL, or an object such as {"url": "https://...", "alt": ""}'))
             return None
         url = self.value(_picture_url, given.get("url"), f"{path}.url")
         return ParsedMedia(url or "", self.fields(Media, given, path))
 
     def variant(self, parsed: ParsedProduct, given: Any, path: str) -> ParsedVariant | None:
         if not isinstance(given, dict):
-            self.refuse(path, "expected an object")
+            self.refuse(path, _("expected an object"))
             return None
         fields = self.fields(Variant, given, path)
         values = fields.pop("option_values", {})
@@ -284,7 +288,7 @@ class _Reader:
 
     def option(self, given: Any, path: str) -> ParsedOption | None:
         if not isinstance(given, dict) or not given.get("name"):
-            self.refuse(path, "expected an object with a name")
+            self.refuse(path, _("expected an object with a name"))
             return None
         fields = self.fields(Option, given, path)
         if "type" in given:
@@ -294,18 +298,18 @@ class _Reader:
 
     def option_value(self, given: Any, path: str) -> tuple[str, dict[str, Any]] | None:
         if not isinstance(given, dict) or not isinstance(given.get("label"), str):
-            self.refuse(path, "expected an object with a label")
+            self.refuse(path, _("expected an object with a label"))
             return None
         fields = self.fields(OptionValue, given, path)
         return fields.pop("label", ""), fields
 
     def bundle_item(self, given: Any, path: str) -> ParsedBundleItem | None:
         if not isinstance(given, dict) or not isinstance(given.get("product"), str):
-            self.refuse(path, "expected an object with the product's slug")
+            self.refuse(path, _("expected an object with the product's slug"))
             return None
         variant = given.get("variant")
         if variant is not None and rules.json_errors({"option_values": variant}):
-            self.refuse(f"{path}.variant", 'expected option values such as {"Colour": "Blue"}')
+            self.refuse(f"{path}.variant", _('expected option values such as {"Colour": "Blue"}'))
         fields = {"qty": 1, "sort_order": 0} | self.fields(BundleItem, given, path)
         return ParsedBundleItem(given["product"], variant, fields)
 
@@ -315,7 +319,7 @@ class _Reader:
 
     def each(self, given: Any, path: str, read_item: Callable[[Any, str], Any]) -> list[Any]:
         if not isinstance(given, list):
-            self.refuse(path, "expected a list")
+            self.refuse(path, _("expected a list"))
             return []
         most = rules.MAX_ENTRIES.get(path, MAX_ITEMS)
         if len(given) > most:
@@ -333,7 +337,7 @@ class _Reader:
                 self.read_into(fields, name, value, kinds[name].parse, path)
                 column, place = model._meta.get_field(name), f"{path}.{name}" if path else name
                 if name in fields and fields[name] is None and not column.null:
-                    self.refuse(place, "is empty")
+                    self.refuse(place, _("is empty"))
                 elif isinstance(column, MoneyField) and fields.get(name) is not None:
                     self.check_amount(fields[name], place)
         return fields

@@ -11,6 +11,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from storefront.catalogue import parsing
 from storefront.catalogue.models import Product
 from storefront.kit.money import ZERO
@@ -105,12 +107,14 @@ class _Rows(ItemRows):
         variants = [row for row in rows if row["item"].lower() == "sku"]
         if variants:
             made = [(row, self._variant(parsed, first, row, order)) for order, row in enumerate(variants)]
-            self._apply_rules([variant for _, variant in made], [row for row in rows if row["item"].lower() == "rule"])
+            self._apply_rules(
+                [variant for _unused, variant in made], [row for row in rows if row["item"].lower() == "rule"]
+            )
             make_variable(parsed, made, "name")
             set_own_sku(parsed, first)
         else:
             for row in rows[1:]:
-                row.refuse("item", "is a rule of a product without SKUs, which is not supported")
+                row.refuse("item", _("is a rule of a product without SKUs, which is not supported"))
             only = new_variant(first, {}, 0)
             self._fill(parsed, first, first, only)
             make_simple(parsed, only)
@@ -138,7 +142,7 @@ class _Rows(ItemRows):
         variant = new_variant(row, _options(row), order)
         self._fill(parsed, first, row, variant)
         if row["price"] and row["price"] != first["price"] and row["price"] not in NOTHING:
-            row.refuse("price", "is not read in the row of a SKU; state it in a row of a Rule below")
+            row.refuse("price", _("is not read in the row of a SKU; state it in a row of a Rule below"))
         return variant
 
     def _fill(self, parsed: ParsedProduct, first: RowReader, row: RowReader, variant: ParsedVariant) -> None:
@@ -173,7 +177,9 @@ class _Rows(ItemRows):
         if found := _CHANGE.match(rule["price"]):
             return found[1].lower(), rule.read_part("price", parsers.money(self.shop.currency), found[2], ZERO)
         rule.refuse(
-            "price", f"expected [ADD], [REMOVE] or [FIXED] and an amount, found {parsing.quoted(rule['price'])}"
+            "price",
+            _("expected [ADD], [REMOVE] or [FIXED] and an amount, found %(found)s")
+            % {"found": parsing.quoted(rule["price"])},
         )
         return "add", ZERO
 
@@ -186,7 +192,7 @@ def _change_price(rule: RowReader, fields: dict[str, Any], kind: str, amount: De
         if fields.get(name):
             fields[name] += amount if kind == "add" else -amount
             if fields[name] < ZERO:
-                rule.refuse("price", "makes a price negative")
+                rule.refuse("price", _("makes a price negative"))
 
 
 def _options(row: RowReader) -> dict[str, str]:
@@ -194,14 +200,14 @@ def _options(row: RowReader) -> dict[str, str]:
     text, found = row["name"], {}
     ends = list(_OPTION.finditer(text))
     for sign, after in zip(ends, [*ends[1:], None], strict=True):
-        name, _, value = text[sign.end() : after.start() if after else len(text)].partition("=")
+        name, _unused, value = text[sign.end() : after.start() if after else len(text)].partition("=")
         if "[CS]" in sign[0]:
             value = value.partition(":#")[0]
         name, value = option_text(row, "name", name), option_text(row, "name", value)
         if name and value:
             found[name] = value
     if not found:
-        row.refuse("name", f"expected options such as [RT]Size=M, found {parsing.quoted(text)}")
+        row.refuse("name", _("expected options such as [RT]Size=M, found %(text)s") % {"text": parsing.quoted(text)})
     return found
 
 

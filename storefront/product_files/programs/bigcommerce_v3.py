@@ -9,6 +9,8 @@ not imported.
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from storefront.catalogue import parsing
 from storefront.catalogue.models import Product
 from storefront.product_files import parsers
@@ -143,7 +145,7 @@ class _Rows(ItemRows):
         )
         if own and own != product_price and not sale and first.read("sale price", money):
             row.refuse(
-                "sale price", "is empty, but the product is on sale; state the price of this variant in the sale"
+                "sale price", _("is empty, but the product is on sale; state the price of this variant in the sale")
             )
         retail = row.read("retail price", money) or first.read("retail price", money)
         set_prices(parsed, row, fields, own if own is not None else product_price, sale, retail)
@@ -160,7 +162,7 @@ def read_stock(parsed: ParsedProduct, first: RowReader, row: RowReader, variant:
     if tracking and not text:
         variant.if_new["track_inventory"] = True
     if is_shared:
-        reason = "shared the product's stock; imported with the same stock of its own"
+        reason = _("shared the product's stock; imported with the same stock of its own")
         parsed.warn(row.columns.header["stock"], reason, row.line)
 
 
@@ -168,8 +170,8 @@ def _options(row: RowReader) -> dict[str, str]:
     """The variant's options: `Type=Swatch|Name=Colour|Value=Red[#ff0000]Type=Rectangle|Name=Size|Value=M`."""
     found: dict[str, str] = {}
     for part in row["options"].split("Type=")[1:]:
-        kind, _, named = part.partition("|Name=")
-        name, _, value = named.partition("|Value=")
+        kind, _unused, named = part.partition("|Name=")
+        name, _unused, value = named.partition("|Value=")
         value = value.strip(" |;")
         if kind.strip().lower() == "swatch" and value.endswith("]"):
             value = value.rpartition("[")[0]
@@ -177,7 +179,10 @@ def _options(row: RowReader) -> dict[str, str]:
         if name and value:
             found[name] = value
         else:
-            row.refuse("options", f"expected Type=...|Name=...|Value=..., found {parsing.quoted('Type=' + part)}")
+            row.refuse(
+                "options",
+                _("expected Type=...|Name=...|Value=..., found %(found)s") % {"found": parsing.quoted("Type=" + part)},
+            )
     return found
 
 

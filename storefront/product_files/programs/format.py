@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar
 
+from django.utils.translation import gettext as _
+
 from storefront.catalogue.parsing import quoted
 from storefront.product_files.csv_reading import Row, Table, normalised_header
 from storefront.product_files.parsed_products import Failure, Notice, ParsedProduct, Problem, ReadResult
@@ -63,11 +65,13 @@ class ItemRows(ProductRows):
             return f"product {row.line}"
         if kind not in others:
             known = f"{', '.join(self.KINDS[:-1])} or {self.KINDS[-1]}"
-            row.refuse("item", f"expected {known}, found {quoted(row['item'])}")
+            row.refuse(
+                "item", _("expected %(known)s, found %(found)s") % {"known": known, "found": quoted(row["item"])}
+            )
         elif above:
             return above
         else:
-            row.refuse("item", "there is no product in the rows above")
+            row.refuse("item", _("there is no product in the rows above"))
         return ""
 
 
@@ -182,7 +186,9 @@ class _Groups:
 
     def product(self, name: str, rows: list[tuple[int, list[str]]]) -> ReadResult:
         if line := self.broken.get(name):
-            reason = f"line {line}, which may belong to it, cannot be read; the product is not imported"
+            reason = _("line %(line)s, which may belong to it, cannot be read; the product is not imported") % {
+                "line": line
+            }
             return Failure([Problem(rows[0][0], "", reason)])
         read = [RowReader(self.reader.columns, line, values) for line, values in rows]
         parsed = self.reader.product(read)

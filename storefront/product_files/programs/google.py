@@ -10,6 +10,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from storefront.catalogue import parsing
 from storefront.catalogue.models import Product
 from storefront.catalogue.parsing import InvalidValue
@@ -120,7 +122,7 @@ class _Rows(ProductRows):
         price, sale = row.read("price", parsers.required(self._money)), row.read("sale price", self._money) or None
         begin, end = row.read("sale dates", _period, (None, None))
         if sale and end and end <= self.now:
-            parsed.warn(self.columns.header["sale price"], "the sale has ended; ignored", row.line)
+            parsed.warn(self.columns.header["sale price"], _("the sale has ended; ignored"), row.line)
             sale = begin = end = None
         if "sale price" in self.columns:
             fields |= {"sale_price": None, "sale_from": None, "sale_until": None}
@@ -137,13 +139,17 @@ class _Rows(ProductRows):
         """An amount with the shop's currency, as in `12.00 EUR`."""
         if not value:
             return None
-        amount, _, currency = value.rpartition(" ")
+        amount, _unused, currency = value.rpartition(" ")
         if not (amount and currency.isalpha() and len(currency) == 3):
             raise InvalidValue(
-                f"expected an amount with its currency, such as 12.00 {self.shop.currency}, found {value[:40]!r}"
+                _("expected an amount with its currency, such as 12.00 %(currency)s, found %(value)s")
+                % {"currency": self.shop.currency, "value": repr(value[:40])}
             )
         if currency.upper() != self.shop.currency:
-            raise InvalidValue(f"is in {currency.upper()}, but the shop's currency is {self.shop.currency}")
+            raise InvalidValue(
+                _("is in %(given)s, but the shop's currency is %(currency)s")
+                % {"given": currency.upper(), "currency": self.shop.currency}
+            )
         return parsers.money(self.shop.currency)(amount.strip())
 
 
@@ -152,12 +158,14 @@ def _weight(value: str) -> Decimal:
         return ZERO
     found = _MEASURE.match(value.lower())
     if not found or found[2] not in KILOGRAMS:
-        raise InvalidValue(f"expected a weight with its unit, such as 0.5 kg, found {parsing.quoted(value)}")
+        raise InvalidValue(
+            _("expected a weight with its unit, such as 0.5 kg, found %(value)s") % {"value": parsing.quoted(value)}
+        )
     return parsing.measure(KILOGRAMS[found[2]])(found[1])
 
 
 def _period(value: str) -> tuple[datetime | None, datetime | None]:
-    begin, _, end = value.partition("/")
+    begin, _unused, end = value.partition("/")
     return parsing.moment(begin.strip()), parsing.moment(end.strip())
 
 

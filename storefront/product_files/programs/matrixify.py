@@ -10,6 +10,8 @@ from copy import copy
 from dataclasses import replace
 from datetime import datetime
 
+from django.utils.translation import gettext as _
+
 from storefront.catalogue.models import Product
 from storefront.product_files.csv_reading import Row, Table, UnreadableFile, normalised_header
 from storefront.product_files.parsed_products import Failure, Notice, ParsedProduct, Problem, ReadResult
@@ -69,8 +71,11 @@ def _refuse_deletions(table: Table) -> None:
         for position in positions:
             if row.values[position].lower() in _DELETING:
                 raise UnreadableFile(
-                    f"Line {row.line} has {table.headers[position]} {row.values[position]}. A file does not delete "
-                    "anything here; remove these rows, and delete the products in the admin. Nothing was imported."
+                    _(
+                        "Line %(line)s has %(column)s %(command)s. A file does not delete anything here; remove these "
+                        "rows, and delete the products in the admin. Nothing was imported."
+                    )
+                    % {"line": row.line, "column": table.headers[position], "command": row.values[position]}
                 )
 
 
@@ -94,12 +99,12 @@ class _Obeyed(Table):
                 yield row
                 continue
             if command == "ignore":
-                yield Notice(Problem(row.line, header, "is IGNORE; the row is left out", "warning"))
+                yield Notice(Problem(row.line, header, _("is IGNORE; the row is left out"), "warning"))
                 continue
             handle = row.values[self.columns.index["handle"]] or handle
             first = self.first_lines.setdefault(handle, row.line)
             if command not in _COMMANDS:
-                reason = f"expected NEW, UPDATE, MERGE or IGNORE, found {command[:40]!r}"
+                reason = _("expected NEW, UPDATE, MERGE or IGNORE, found %(value)s") % {"value": repr(command[:40])}
                 self.refused.setdefault(first, []).append(Problem(row.line, header, reason))
             elif command not in ("", "merge"):
                 self.commands[row.line] = command
@@ -110,13 +115,13 @@ class _Obeyed(Table):
         if problems := self.refused.get(parsed.line):
             return Failure(problems)
         if parsed.fields.get("type") == Product.Type.SIMPLE and parsed.if_variable is None:
-            reason = "the product has variants, of which the file has none; they stay, so the row cannot be imported"
+            reason = _("the product has variants, of which the file has none; they stay, so the row cannot be imported")
             parsed.if_variable = replace(parsed, problems=[Problem(parsed.line, "", reason)])
         command = self.commands.get(parsed.line)
         for reading in filter(None, (parsed, parsed.if_variable)):
             reading.variants_complete = False
             if command == "update":
-                reading.refusal_if_new = "its Command is UPDATE, but the shop has no such product"
+                reading.refusal_if_new = _("its Command is UPDATE, but the shop has no such product")
             elif command == "new":
-                reading.reason_to_keep = "its Command is NEW, and the shop has it already"
+                reading.reason_to_keep = _("its Command is NEW, and the shop has it already")
         return parsed

@@ -10,6 +10,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from storefront.catalogue import parsing
 from storefront.catalogue.models import Product
 from storefront.kit.money import ZERO
@@ -106,7 +108,7 @@ class _Rows(ProductRows):
 
     def group(self, row: RowReader, above: str) -> str:
         if not row["name"]:
-            row.refuse("name", "is empty")
+            row.refuse("name", _("is empty"))
             return ""
         return f"{row['handle']}\n{row['name']}"
 

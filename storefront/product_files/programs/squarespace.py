@@ -7,6 +7,8 @@ site, which the file does not name, so they are not imported.
 from datetime import datetime
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from storefront.product_files import parsers
 from storefront.product_files.parsed_products import ParsedProduct, ParsedVariant
 from storefront.product_files.programs.format import Anything, ProductRows, ProgramFormat
@@ -80,7 +82,7 @@ class _Rows(ProductRows):
         if row["name"] or row["id"]:
             return f"product {row.line}"
         if not above:
-            row.refuse("name", "is empty, and there is no product in the rows above")
+            row.refuse("name", _("is empty, and there is no product in the rows above"))
         return above
 
     def product(self, rows: list[RowReader]) -> ParsedProduct:

@@ -6,6 +6,8 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from storefront.catalogue import parsing, rules
 from storefront.catalogue.models import Category, Product, Variant
 from storefront.catalogue.parsing import InvalidValue
@@ -77,7 +79,7 @@ def set_prices(
         return
     columns = row.columns
     if sale and sale >= price:
-        parsed.warn(columns.header["sale price"], "is not lower than the regular price; ignored", row.line)
+        parsed.warn(columns.header["sale price"], _("is not lower than the regular price; ignored"), row.line)
     fields["price"] = sale if sale and sale < price else price
     warn_if_free(parsed, row, price)
     if "sale price" in columns or "retail price" in columns or "discount" in columns:
@@ -88,7 +90,7 @@ def set_prices(
 def warn_if_free(parsed: ParsedProduct, row: RowReader, price: Decimal) -> None:
     """Add a warning for a price of 0, which programs also write where there is none."""
     if not price:
-        parsed.warn(row.columns.header["price"], "is 0; whoever orders it pays nothing", row.line)
+        parsed.warn(row.columns.header["price"], _("is 0; whoever orders it pays nothing"), row.line)
 
 
 def set_stock(parsed: ParsedProduct, row: RowReader, variant: ParsedVariant, column: str, text: str | None) -> None:
@@ -135,7 +137,11 @@ def pictures(parsed: ParsedProduct, row: RowReader, columns: Iterable[str], base
             part = part.strip(" ,;|\n")
             if part and not part.lower().startswith(("https://", "http://")):
                 if not base or not _FILE_NAME.match(part):
-                    parsed.warn(row.columns.header[column], f"{parsing.quoted(part)} is not a URL; ignored", row.line)
+                    parsed.warn(
+                        row.columns.header[column],
+                        _("%(part)s is not a URL; ignored") % {"part": parsing.quoted(part)},
+                        row.line,
+                    )
                     continue
                 part = base + part
             if url := row.read_part(column, parsers.url, part, ""):
@@ -161,7 +167,7 @@ def fill_simple(parsed: ParsedProduct, only: ParsedVariant) -> None:
         warnings = list(parsed.warnings)
         parsed.as_variant = ParsedProduct(parsed.line, parsed.keys, {}, variants=[variant], warnings=warnings)
     if sold.keys() - {"sku"}:
-        reason = "the product has variants, which need columns of their options, or rows with their SKUs"
+        reason = _("the product has variants, which need columns of their options, or rows with their SKUs")
         parsed.if_variable = replace(parsed, problems=[Problem(parsed.line, "", reason)])
 
 
@@ -189,10 +195,12 @@ def make_variable(
     lines: dict[tuple, int] = {}
     for row, variant in rows:
         if not variant.option_values:
-            row.refuse(column, "is empty; each of several variants needs its options")
+            row.refuse(column, _("is empty; each of several variants needs its options"))
         elif lines.setdefault(variant.key, row.line) != row.line:
-            row.refuse(column, f"has the same options as the variant on line {lines[variant.key]}")
-    variants = [variant for _, variant in rows]
+            row.refuse(
+                column, _("has the same options as the variant on line %(value)s") % {"value": lines[variant.key]}
+            )
+    variants = [variant for _unused, variant in rows]
     names = dict.fromkeys(name for variant in variants for name in variant.option_values)
     parsed.variants, parsed.variants_complete = variants, is_complete
     parsed.fields |= {"type": Product.Type.VARIABLE, "track_inventory": False, "stock_qty": 0}
@@ -223,6 +231,9 @@ def chosen(words: dict[str, Any]) -> parsing.Parse:
             return words[value.lower()]
         except KeyError:
             expected = ", ".join(word for word in words if word)
-            raise InvalidValue(f"expected one of {expected}, found {parsing.quoted(value)}") from None
+            raise InvalidValue(
+                _("expected one of %(expected)s, found %(value)s")
+                % {"expected": expected, "value": parsing.quoted(value)}
+            ) from None
 
     return parse

@@ -9,6 +9,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from storefront.catalogue import parsing
 from storefront.kit.money import ZERO, quantize
 from storefront.product_files import parsers
@@ -78,9 +80,11 @@ class _Rows(ProductRows):
 
     def group(self, row: RowReader, above: str) -> str:
         if not row["handle"]:
-            row.refuse("handle", "is empty")
+            row.refuse("handle", _("is empty"))
         elif row["kind"].lower() not in ("product", "variant"):
-            row.refuse("kind", f"expected Product or Variant, found {parsing.quoted(row['kind'])}")
+            row.refuse(
+                "kind", _("expected Product or Variant, found %(found)s") % {"found": parsing.quoted(row["kind"])}
+            )
         else:
             return row["handle"]
         return ""
@@ -88,10 +92,10 @@ class _Rows(ProductRows):
     def product(self, rows: list[RowReader]) -> ParsedProduct:
         first, others = rows[0], rows[1:]
         if first["kind"].lower() != "product":
-            first.refuse("kind", "there is no row of the product before its variants")
+            first.refuse("kind", _("there is no row of the product before its variants"))
         for row in others:
             if row["kind"].lower() == "product":
-                row.refuse("handle", f"is that of the product on line {first.line}, too")
+                row.refuse("handle", _("is that of the product on line %(line)s, too") % {"line": first.line})
         fields: dict[str, Any] = {}
         first.read_into(fields, self.product_mappings)
         parsed = new_product(first, fields)
@@ -165,7 +169,10 @@ class _Rows(ProductRows):
             return regular
         lower = regular - amount if mode == "amount" else regular * (_HUNDRED - amount) / _HUNDRED
         if not ZERO <= lower <= regular:
-            first.refuse("discount", f"expected a discount that is not more than the price, found {amount}")
+            first.refuse(
+                "discount",
+                _("expected a discount that is not more than the price, found %(amount)s") % {"amount": amount},
+            )
             return regular
         return quantize(lower, self.shop.currency)
 

@@ -7,6 +7,8 @@ picture, since rows of one product can stand anywhere in a file.
 
 from collections.abc import Iterator
 
+from django.utils.translation import gettext as _
+
 from storefront.product_files.csv_reading import BrokenRow, Row
 from storefront.product_files.parsed_products import Failure, Problem
 from storefront.product_files.row_store import RowStore
@@ -33,7 +35,7 @@ class Handles:
         if self._handle:
             self.store.add(self._handle.casefold(), row.line, row.values)
         else:
-            yield Failure([Problem(row.line, self.header, "is empty, and there is no product in the rows above")])
+            yield Failure([Problem(row.line, self.header, _("is empty, and there is no product in the rows above"))])
 
     def add_broken(self, row: BrokenRow) -> Iterator[Failure]:
         """Refuse the products that the row is part of, or may be."""
@@ -50,4 +52,8 @@ class Handles:
 
 
 def _may_be_part(row: BrokenRow, handle: str) -> Problem:
-    return Problem(row.line, "", f"cannot be read and may be part of the product {handle[:100]}, which is not imported")
+    return Problem(
+        row.line,
+        "",
+        _("cannot be read and may be part of the product %(value)s, which is not imported") % {"value": handle[:100]},
+    )

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 import orjson
+from django.utils.translation import gettext as _
 
 from storefront.catalogue import parsing, rules
 from storefront.catalogue.parsing import InvalidValue, quoted
@@ -153,12 +154,12 @@ def _value(item: Any, kind: str) -> str:
         return orjson.dumps(item).decode()
     text = str(item).lower() if isinstance(item, bool) else str(item)
     if kind == "boolean" and text.lower() not in ("true", "false"):
-        raise InvalidValue(f"expected true or false, found {quoted(text)}")
+        raise InvalidValue(_("expected true or false, found %(text)s") % {"text": quoted(text)})
     if kind in _NUMBERS:
         try:
             Decimal(text)
         except InvalidOperation:
-            raise InvalidValue(f"expected a number, found {quoted(text)}") from None
+            raise InvalidValue(_("expected a number, found %(text)s") % {"text": quoted(text)}) from None
     return text
 
 

@@ -11,6 +11,9 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
 from storefront.catalogue import parsing, rules
 from storefront.catalogue.models import Category, Media, Product, Variant
 from storefront.catalogue.parsing import quoted
@@ -54,8 +57,8 @@ _TITLE, _DEFAULT_TITLE = "title", "default title"
 
 # Columns of lists of SKUs, which state what variants cost and how many there are.
 _OF_SKUS = {"sku", "barcode", "price", "compare price", "cost", "tracker", "quantity", "policy", "continue selling"}
-_NEEDS_TITLE = "a new product needs the column Title"
-_NEEDS_OPTIONS = "which need the columns Option1 Name and Option1 Value"
+_NEEDS_TITLE = _lazy("a new product needs the column Title")
+_NEED_OPTIONS = _lazy("there are several variants, which need the columns Option1 Name and Option1 Value")
 
 
 def recognises(columns: Collection[str | None]) -> bool:
@@ -174,7 +177,7 @@ class _Reader:
             parsed.keys.sku = parsed.fields.get("sku", "")
             parsed.fields["type"] = Product.Type.SIMPLE
         elif not names:
-            first.refuse("option1 name", "is required for a product with several variants")
+            first.refuse("option1 name", _("is required for a product with several variants"))
         else:
             self._add_variants(parsed, names, variant_rows)
         if self.metafields:
@@ -184,11 +187,11 @@ class _Reader:
 
     def product_or_variant(self, row: RowReader) -> ReadResult:
         """The row of a file without handles, which is about the product or the variant that has the SKU."""
-        parsed = ParsedProduct(row.line, Keys(), {}, refusal_if_new=_NEEDS_TITLE)
+        parsed = ParsedProduct(row.line, Keys(), {}, refusal_if_new=str(_NEEDS_TITLE))
         self._sales_fields(parsed, row, parsed.fields, parsed.if_new)
         parsed.keys.sku = parsed.fields.get("sku", "")
         if not parsed.keys.sku:
-            row.refuse("sku", "is empty")
+            row.refuse("sku", _("is empty"))
             return Failure(row.problems)
         variant = ParsedProduct(row.line, parsed.keys, {})
         variant.variants, variant.problems = [self._variant_of_sku(variant, row)], row.problems
@@ -205,12 +208,12 @@ class _Reader:
             update_warnings=list(parsed.update_warnings),
         )
         if unnamed := [row.line for row in rows if not row["sku"]]:
-            reason = f"the product has variants, {_NEEDS_OPTIONS}, or SKUs"
+            reason = _("the product has variants, which need the columns Option1 Name and Option1 Value, or SKUs")
             variable.problems = [Problem(unnamed[0], "", reason)]
         elif rows:
             variable.variants = [self._variant_of_sku(variable, row) for row in rows]
         if len(rows) > 1:
-            variable.refusal_if_new = variable.refusal_if_new or f"there are several variants, {_NEEDS_OPTIONS}"
+            variable.refusal_if_new = variable.refusal_if_new or str(_NEED_OPTIONS)
             return variable
         self._sales_fields(parsed, variant_rows[0], parsed.fields, parsed.if_new)
         parsed.keys.sku = parsed.fields.get("sku", "")
@@ -235,7 +238,7 @@ class _Reader:
             if row["title"] and kept:
                 is_repeat = options in seen and any(row[name] for name in _VARIANT_CELLS)
                 if is_repeat:
-                    reason = f"is already on line {kept[0].line}; this product was skipped"
+                    reason = _("is already on line %(line)s; this product was skipped") % {"line": kept[0].line}
                     parsed.warn(self.columns.header["handle"], reason, row.line)
             if not is_repeat:
                 kept.append(row)
@@ -256,7 +259,7 @@ class _Reader:
         parsed = ParsedProduct(first.line, Keys(slug=slug, name=fields.get("name", "")), fields, slug)
         parsed.if_new["status"] = Product.Status.ACTIVE
         if "title" not in self.columns:
-            parsed.refusal_if_new = _NEEDS_TITLE
+            parsed.refusal_if_new = str(_NEEDS_TITLE)
         fields |= self._status(first)
         self.translated.read(first, parsed)
         if "vendor" in self.columns:
@@ -273,7 +276,8 @@ class _Reader:
         if status == "archived":
             return {"status": Product.Status.ARCHIVED}
         if status not in ("active", "draft", "unlisted"):
-            first.refuse("status", f"expected active, unlisted, draft or archived, found {quoted(first['status'])}")
+            text = _("expected active, unlisted, draft or archived, found %(found)s")
+            first.refuse("status", text % {"found": quoted(first["status"])})
         published = first.read("published", parsers.boolean(blank=True))
         if status == "draft" or not published:
             return {"status": Product.Status.DRAFT}
@@ -299,13 +303,13 @@ class _Reader:
                 text = row.read("image text", parsers.text(LIMITS[Media]["alt"]), "")
                 fields = {"alt": text} if "image text" in self.columns else {}
                 found[url] = (position, ParsedMedia(url, fields))
-        return [picture for _, picture in sorted(found.values(), key=lambda positioned: positioned[0])]
+        return [picture for _unused, picture in sorted(found.values(), key=lambda positioned: positioned[0])]
 
     def _add_variants(self, parsed: ParsedProduct, names: list[tuple[int, str]], variant_rows: list[RowReader]) -> None:
         fields = parsed.fields
         parsed.variants, parsed.variants_complete = [], self.is_whole
         if len(names) == len(self.options) < MAX_OPTIONS:
-            parsed.only_options = frozenset(name for _, name in names)
+            parsed.only_options = frozenset(name for _unused, name in names)
         lines: dict[tuple, int] = {}
         for order, row in enumerate(variant_rows):
             values = {name: row.read(f"option{n} value", parsers.decoded(200), "") for n, name in names}
@@ -316,7 +320,8 @@ class _Reader:
             variant.states_image = "variant image" in self.columns
             variant.image = row.read("variant image", parsers.url) or None
             if lines.setdefault(variant.key, row.line) != row.line:
-                row.refuse("option1 value", f"has the same options as the variant on line {lines[variant.key]}")
+                text = _("has the same options as the variant on line %(line)s")
+                row.refuse("option1 value", text % {"line": lines[variant.key]})
             parsed.variants.append(variant)
         fields |= {"type": Product.Type.VARIABLE, "track_inventory": False, "stock_qty": 0}
         parsed.if_new["attributes"] = [
@@ -325,7 +330,7 @@ class _Reader:
                 "values": _distinct(variant.option_values.get(name) for variant in parsed.variants),
                 "variation": True,
             }
-            for _, name in names
+            for _unused, name in names
         ]
 
     def _add_metafields(self, parsed: ParsedProduct, first: RowReader) -> None:
@@ -342,7 +347,7 @@ class _Reader:
             parsed.metafields.append(ParsedMetafield(metafield.key, metafield.name, values))
         attributes = merged(parsed.if_new.get("attributes", []), parsed.metafields)
         for problem in rules.json_errors({"attributes": attributes}).get("attributes", ()):
-            first.refuse(self.metafields[0][0], f"and the other metafields: {problem}")
+            first.refuse(self.metafields[0][0], _("and the other metafields: %(problem)s") % {"problem": problem})
         parsed.if_new["attributes"] = attributes
 
     def _sales_fields(
@@ -372,7 +377,7 @@ class _Reader:
             parsed.refusal_if_new = parsed.refusal_if_new or "a new product needs a price column"
             return
         header = self.columns.header["price"]
-        reason = "is empty; an existing product keeps its price, and its status if that is active here"
+        reason = _("is empty; an existing product keeps its price, and its status if that is active here")
         parsed.warn_once_if_updated(header, reason, row.line)
         if fields is not parsed.fields:
             if_new["is_active"], outcome = False, "the variant was imported as inactive"

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Protocol
 
+from django.utils.translation import gettext as _
+
 from storefront.product_files.parsed_products import Failure, Keys, ParsedProduct, ParsedVariant
 from storefront.product_files.rows import RowReader
 
@@ -24,7 +26,7 @@ def single_or_variation(reader: _RowsOfOneFile, row: RowReader, kind: str) -> Pa
     found = reader.single(row, kind)
     if isinstance(found, ParsedProduct) and not row["slug"] and "slug" in row.columns and "type" not in row.columns:
         # In our exports, only variations have no slug.
-        reason = "the row has no slug, so it may be a variation; a new product needs the column Type, or a slug"
+        reason = _("the row has no slug, so it may be a variation; a new product needs the column Type, or a slug")
         found.refusal_if_new = found.refusal_if_new or reason
     if row["type"] or not (row["sku"] or row["id"]):
         return found
@@ -38,7 +40,7 @@ def single_or_variation(reader: _RowsOfOneFile, row: RowReader, kind: str) -> Pa
 def lone_variation(reader: _RowsOfOneFile, row: RowReader) -> ParsedProduct:
     """A variation without a parent, which can only be an existing one."""
     variation = _variation(reader, row)
-    row.refuse("parent", "is empty; a variation needs its parent's SKU, or id: followed by the parent's ID")
+    row.refuse("parent", _("is empty; a variation needs its parent's SKU, or id: followed by the parent's ID"))
     return replace(variation, problems=row.problems, as_variant=variation)
 
 

@@ -6,6 +6,8 @@ family that one of its cells names; it may also be a variation of the product ab
 unless its type is that of a product without variations.
 """
 
+from django.utils.translation import gettext as _
+
 from storefront.product_files.csv_reading import BrokenRow
 from storefront.product_files.parsed_products import Problem
 from storefront.product_files.row_store import RowStore
@@ -42,7 +44,7 @@ class Families:
 
     def refuse_unknown(self, row: BrokenRow) -> None:
         """Refuse each family that the row is part of, or may be. The caller reports the row itself."""
-        reason = "cannot be read and may be part of this product, which is not imported"
+        reason = _("cannot be read and may be part of this product, which is not imported")
         problem = Problem(row.line, "", reason)
         names = [parent_reference(cell) for cell in row.cells if cell]
         if id := row.cell(self.columns.index.get("id")):

@@ -13,6 +13,8 @@ from decimal import Decimal
 from functools import cache, lru_cache
 from pathlib import Path
 
+from django.utils.translation import gettext as _
+
 from storefront.product_files import translated_columns
 from storefront.product_files.csv_reading import UnreadableFile, normalised_header
 from storefront.product_files.rows import OR, one_each, refusal_without, unknown_column
@@ -158,7 +160,7 @@ def attribute_columns(columns: Iterable[str]) -> Counter[int]:
     """How many columns each attribute has of those with its name and its values. An update reads as many columns for
     each of its products, so only those of the file are looked at."""
     parts = (column.split(" ", 2) for column in columns if column.startswith("attribute "))
-    found = (_ATTRIBUTES.get(number) for _, number, part in parts if part in ("name", "values"))
+    found = (_ATTRIBUTES.get(number) for _unused, number, part in parts if part in ("name", "values"))
     return Counter(number for number in found if number)
 
 
@@ -169,7 +171,7 @@ def lone_attribute_headers(headers: Mapping[str, str]) -> set[str]:
     numbered = {column: column.split(" ", 2) for column in headers if column.startswith("attribute ")}
     return {
         headers[column]
-        for column, (_, number, part) in numbered.items()
+        for column, (_unused, number, part) in numbered.items()
         if part in ("name", "values", "default") and counted[int(number)] < 2
     }
 
@@ -178,7 +180,9 @@ def warnings(headers: Sequence[str]) -> Iterator[tuple[str, str]]:
     """(column, reason) for each header that is not known, or is none of the file's language."""
     counted = Counter(language for header in headers for language in _spellings(header))
     language = max(counted, key=lambda each: (counted[each], each == "en"), default="en")
-    in_language = [spellings[each] for _, spellings in _words().values() for each in {language, "en"} & {*spellings}]
+    in_language = [
+        spellings[each] for _unused, spellings in _words().values() for each in {language, "en"} & {*spellings}
+    ]
     columns = one_each(map(column_of, headers))
     for position, (header, column) in enumerate(zip(headers, columns, strict=True)):
         if column is None:
@@ -216,8 +220,11 @@ def units(headers: Mapping[str, str]) -> tuple[Decimal, str | None, Decimal]:
     length = next(iter(named - {""}), "cm")
     if weight not in KILOGRAMS or length not in LENGTHS or len(named - {""}) > 1:
         raise UnreadableFile(
-            f"The units in the header are not supported; expected one of {', '.join(KILOGRAMS)} for weight and "
-            f"one of {', '.join(LENGTHS)} for length, width and height."
+            _(
+                "The units in the header are not supported; expected one of %(kilograms)s for weight and one of "
+                "%(lengths)s for length, width and height."
+            )
+            % {"kilograms": ", ".join(KILOGRAMS), "lengths": ", ".join(LENGTHS)}
         )
     unit, factor = LENGTHS[length]
     return KILOGRAMS[weight], unit if named else None, factor

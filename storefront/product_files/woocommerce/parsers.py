@@ -6,6 +6,8 @@ from datetime import UTC, datetime, time
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext as _
+
 from storefront.catalogue import parsing
 from storefront.catalogue.models import Category
 from storefront.catalogue.parsing import InvalidValue, quoted
@@ -84,5 +86,5 @@ def moment(value: str, zone: ZoneInfo, *, end: bool = False) -> datetime | None:
         # WooCommerce writes the hour with one digit or two.
         found = datetime.fromisoformat(_ONE_DIGIT_HOUR.sub(r"\g<1>0", value))
     except ValueError:
-        raise InvalidValue(f"expected a day such as 2026-11-21, found {quoted(value)}") from None
+        raise InvalidValue(_("expected a day such as 2026-11-21, found %(value)s") % {"value": quoted(value)}) from None
     return found if found.tzinfo else found.replace(tzinfo=zone)

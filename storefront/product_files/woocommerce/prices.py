@@ -4,6 +4,8 @@ from datetime import datetime
 from types import SimpleNamespace
 from zoneinfo import ZoneInfo
 
+from django.utils.translation import gettext as _
+
 from storefront.kit.money import ZERO
 from storefront.product_files import parsers
 from storefront.product_files.parsed_products import ParsedProduct
@@ -33,7 +35,7 @@ class PriceColumns:
         if "sale ends" in self.columns:
             ends = row.read("sale ends", lambda value: moment(value, self.zone, end=True))
         if sale is not None and not sale and regular != ZERO and not row["source"]:
-            row.refuse("sale price", "is 0, which would make it free; leave it empty if there is no sale")
+            row.refuse("sale price", _("is 0, which would make it free; leave it empty if there is no sale"))
         prices = StatedPrices(regular, sale, starts, ends, self.columns)
         if sale is not None:
             new = SimpleNamespace(price=ZERO, compare_price=ZERO, sale_price=None, sale_from=None, sale_until=None)

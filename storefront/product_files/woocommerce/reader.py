@@ -13,6 +13,8 @@ from decimal import Decimal
 from html import unescape
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from storefront.catalogue import parsing, rules
 from storefront.catalogue.models import Product, RelatedProduct, Variant
 from storefront.catalogue.parsing import quoted
@@ -69,8 +71,7 @@ MAX_ID = 2**62
 NUMBERS = ("regular price", "sale price", "cost", "weight", "length", "width", "height", "stock", "low stock")
 RELATED = {"up-sells": RelatedProduct.Kind.UP_SELL.value, "cross-sells": RelatedProduct.Kind.CROSS_SELL.value}
 TYPES = ("simple", "variable", "variation", "grouped", "external")
-_SIDES = ("length", "width", "height")
-_UNTAXED = ("none", "shipping", "false", "0")
+_SIDES, _UNTAXED = ("length", "width", "height"), ("none", "shipping", "false", "0")
 _IMAGE_COMMA = re.compile(r",\s*(?=https?://)")
 
 
@@ -185,7 +186,8 @@ class _Reader:
         words = {word.strip() for word in row["type"].lower().split(",")} - {"", "downloadable", "virtual"}
         kind = next((name for name in ("variation", "variable", "grouped", "external") if name in words), "simple")
         if words - set(TYPES):
-            row.refuse("type", f"expected one of {', '.join(TYPES)}, found {quoted(row['type'])}")
+            text = _("expected one of %(expected)s, found %(value)s")
+            row.refuse("type", text % {"expected": ", ".join(TYPES), "value": quoted(row["type"])})
             return ""
         return "variation" if is_variation(row) else kind
 
@@ -201,11 +203,12 @@ class _Reader:
         if self.prices.columns:
             fields[STATED] = self.prices.read(row, parsed)
         if kind in ("grouped", "external"):
-            self._draft(parsed, row, "type", f"{kind} products are not supported; imported as a draft")
+            text = _("%(kind)s products are not supported; imported as a draft")
+            self._draft(parsed, row, "type", text % {"kind": kind})
         elif "regular price" not in self.columns:
-            parsed.refusal_if_new = "a new product needs a price column"
+            parsed.refusal_if_new = _("a new product needs a price column")
         elif not (row["regular price"] or row["sale price"]):
-            self._draft(parsed, row, "regular price", "there is no price; the product was imported as a draft")
+            self._draft(parsed, row, "regular price", _("there is no price; the product was imported as a draft"))
         self._keep_price(parsed, row)
         read_level(parsed, fields, self.columns.header.get("stock", "Stock"), row.line)
         return Failure(row.problems) if row.problems else parsed
@@ -219,7 +222,7 @@ class _Reader:
 
     def _keep_price(self, parsed: ParsedProduct, row: RowReader) -> None:
         if "regular price" in self.columns and not row["regular price"]:
-            reason = "is empty; an existing product keeps its price, and its status if that is active here"
+            reason = _("is empty; an existing product keeps its price, and its status if that is active here")
             parsed.warn_once_if_updated(self.columns.header["regular price"], reason, row.line)
 
     def _product(self, row: RowReader) -> ParsedProduct:
@@ -244,7 +247,7 @@ class _Reader:
         if not row["source"]:
             parsed.if_new["legacy_source_id"] = source_id or None
         if "name" not in self.columns:
-            parsed.refusal_if_new = "a new product needs the column Name"
+            parsed.refusal_if_new = _("a new product needs the column Name")
         self._relations(row, parsed)
         if self.seo.members:
             self.seo.read(row, parsed)
@@ -278,7 +281,8 @@ class _Reader:
             if part.lower().startswith(("http://", "https://")):
                 urls.append(row.read_part("images", parsers.url, part.strip(" ,")))
             elif part:
-                parsed.warn(self.columns.header["images"], f"{quoted(part)} is not a URL; ignored", row.line)
+                text = _("%(part)s is not a URL; ignored")
+                parsed.warn(self.columns.header["images"], text % {"part": quoted(part)}, row.line)
         return [ParsedMedia(url) for url in dict.fromkeys(urls) if url]
 
     def _attributes(self, row: RowReader, parsed: ParsedProduct) -> list[tuple[str, list[str]]]:
@@ -288,7 +292,7 @@ class _Reader:
                 found.append((name, row.read(f"attribute {number} values", texts, [])))
             elif row[f"attribute {number} values"]:
                 header = self.columns.header[f"attribute {number} values"]
-                parsed.warn(header, "is the value of an attribute without a name; not imported", row.line)
+                parsed.warn(header, _("is the value of an attribute without a name; not imported"), row.line)
         return found
 
     def family(self, rows: list[RowReader]) -> Iterator[ReadResult]:
@@ -319,8 +323,8 @@ class _Reader:
         if kind == "id":
             # No product has the id 0.
             keys = Keys(int(value) if value.isascii() and value.isdigit() and len(value) < 17 else 0)
-        reason = f"there is no variable product {quoted(reference)} in the file or the shop"
-        return ParsedProduct(row.line, keys, {}, refusal_if_new=reason)
+        text = _("there is no variable product %(reference)s in the file or the shop")
+        return ParsedProduct(row.line, keys, {}, refusal_if_new=text % {"reference": quoted(reference)})
 
     def variation(
         self, parsed: ParsedProduct, row: RowReader, parent: RowReader | None, variation_values: dict[str, list[str]]
@@ -364,7 +368,7 @@ class _Reader:
         if self.prices.columns:
             fields[STATED] = self.prices.read(row, parsed)
         if "regular price" in self.columns and not (row["regular price"] or row["sale price"]):
-            reason = "there is no price; the variation was imported as inactive"
+            reason = _("there is no price; the variation was imported as inactive")
             parsed.warn_if_new(self.columns.header["regular price"], reason, row.line)
             # An existing one stays what it is, unless the row switches it off.
             fields.pop("is_active" if fields.get("is_active") else "", None)
@@ -385,12 +389,8 @@ class _Reader:
             settle_shipping(parsed, row, variations)
         if self.attributes:
             fields["attributes"] = with_variations(fields.get("attributes", []), variation_values)
-            defaults = {
-                unescape(row[f"attribute {number} name"]).casefold(): unescape(
-                    row[f"attribute {number} default"]
-                ).casefold()
-                for number in self.attributes
-                if row[f"attribute {number} default"]
-            }
-            preselect(variants, defaults)
+            cells = [
+                (row[f"attribute {number} name"], row[f"attribute {number} default"]) for number in self.attributes
+            ]
+            preselect(variants, {unescape(name).casefold(): unescape(text).casefold() for name, text in cells if text})
         read_level(parsed, fields, self.columns.header.get("stock", "Stock"), row.line)

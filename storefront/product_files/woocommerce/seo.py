@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.utils.html import strip_tags
+from django.utils.translation import gettext as _
 
 from storefront.catalogue import parsing
 from storefront.catalogue.fields import url_parser
@@ -65,7 +66,11 @@ class SeoColumns:
                 pattern = _PLACEHOLDERS["yoast" if column.startswith("yoast") else "rank math"]
                 parsed.fields[member] = parse(_resolved(row[column], pattern, self._values(row, parsed)))
             except _UnknownPlaceholder as unknown:
-                parsed.warn(header, f"has the placeholder {unknown}, which cannot be resolved; not imported", row.line)
+                parsed.warn(
+                    header,
+                    _("has the placeholder %(unknown)s, which cannot be resolved; not imported") % {"unknown": unknown},
+                    row.line,
+                )
             except InvalidValue as unfit:
                 parsed.warn(header, f"{unfit}; not imported", row.line)
 

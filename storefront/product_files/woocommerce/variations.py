@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from storefront.product_files.parsed_products import ParsedProduct, ParsedVariant, Problem
 from storefront.product_files.rows import RowReader
 
@@ -20,7 +22,7 @@ def problems_of_repeated_options(variants: list[ParsedVariant]) -> list[Problem]
     problems = []
     for variant in variants:
         if variant.states_options and first.setdefault(variant.key, variant.line) != variant.line:
-            reason = f"has the same options as the variation on line {first[variant.key]}"
+            reason = _("has the same options as the variation on line %(value)s") % {"value": first[variant.key]}
             problems.append(Problem(variant.line, "", reason))
     return problems
 
@@ -58,8 +60,8 @@ def settle_shipping(parsed: ParsedProduct, row: RowReader, variations: list[RowR
     parsed.fields["requires_shipping"] = is_shipped
     header = row.columns.header["type"]
     if virtual and is_shipped:
-        reason = "is virtual, as are not all of the product's variations; imported as one that is shipped"
+        reason = _("is virtual, as are not all of the product's variations; imported as one that is shipped")
         parsed.warn(header, reason, virtual[0].line)
     if downloadable := [each for each in variations if "downloadable" in each["type"].lower()]:
-        reason = "is downloadable, which only products without variants can be; imported as one that is not"
+        reason = _("is downloadable, which only products without variants can be; imported as one that is not")
         parsed.warn(header, reason, downloadable[0].line)

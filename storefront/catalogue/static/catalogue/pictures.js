@@ -1,5 +1,5 @@
 // Pictures of a product: sends each when it is chosen or dropped, sorts them by drag or by buttons, and removes them.
-const UPLOAD_FAILED = "could not be uploaded. Please try again.";
+const notUploaded = (file) => pageText("notUploaded", { name: file.name });
 const uploading = new Set();
 
 addEventListener("DOMContentLoaded", () => {
@@ -41,7 +41,7 @@ addEventListener("DOMContentLoaded", () => {
     try {
       const answer = await fetch(url, { method: "POST", body, headers });
       const { stored, url: address, problem } = answer.ok ? await answer.json() : {};
-      if (!stored) throw Error(problem ?? `${file.name} ${UPLOAD_FAILED}`);
+      if (!stored) throw Error(problem ?? notUploaded(file));
       tile.querySelector("[data-stored]").value = stored;
       const image = new Image();
       image.alt = "";
@@ -52,17 +52,17 @@ addEventListener("DOMContentLoaded", () => {
       return "";
     } catch (error) {
       discard(tile);
-      return error instanceof TypeError ? `${file.name} ${UPLOAD_FAILED}` : error.message;
+      return error instanceof TypeError ? notUploaded(file) : error.message;
     }
   };
 
   const sendAll = async (files) => {
-    status.textContent = files.length === 1 ? "Uploading a picture…" : `Uploading ${files.length} pictures…`;
+    status.textContent = pageText(files.length === 1 ? "uploadingOne" : "uploadingMany", { count: files.length });
     const sent = Promise.all([...files].map(send));
     uploading.add(sent);
     const problems = (await sent).filter(Boolean);
     uploading.delete(sent);
-    status.textContent = problems.join(" ") || (files.length === 1 ? "Uploaded." : `${files.length} uploaded.`);
+    status.textContent = problems.join(" ") || pageText(files.length === 1 ? "uploadedOne" : "uploadedMany", { count: files.length });
   };
 
   place.querySelector("[data-choose]").addEventListener("change", ({ target }) => {
@@ -116,7 +116,7 @@ addEventListener("DOMContentLoaded", () => {
     else if (button.matches("[data-later]") && at < tiles.length - 1) tiles[at + 1].after(tile);
     else if (button.matches("[data-remove]")) {
       discard(tile);
-      status.textContent = "The picture is removed when you save.";
+      status.textContent = pageText("pictureRemoved");
       (tiles[at + 1] ?? tiles[at - 1])?.querySelector("[data-remove]").focus();
     }
     changed();

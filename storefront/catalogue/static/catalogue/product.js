@@ -8,7 +8,7 @@ addEventListener("DOMContentLoaded", () => {
     const label = (item) => item.querySelector(":scope > label span").textContent;
     const boxes = () => [...tree.querySelectorAll("input:checked")].map((box) => label(box.closest("li")));
     tree.addEventListener("change", () => {
-      tree.querySelector("[data-tree-chosen]").textContent = boxes().join(", ") || "None chosen";
+      tree.querySelector("[data-tree-chosen]").textContent = boxes().join(", ") || pageText("noneChosen");
     });
     tree.querySelector("[data-tree-search]")?.addEventListener("input", ({ target }) => {
       const wanted = target.value.trim().toLocaleLowerCase();
@@ -37,12 +37,12 @@ addEventListener("DOMContentLoaded", () => {
       .toLowerCase()
       .replace(/[\s-]+/g, "-");
   const preview = () => {
-    const name = text("name") || "The product’s name";
+    const name = text("name") || pageText("name");
     const title = text("meta_title") || `${name} – ${product.dataset.shopName}`;
     const words = text("meta_description") || plain(text("short_description")) || plain(text("description"));
     product.querySelector("[data-result-title]").textContent = cut(title, 60);
     product.querySelector("[data-result-text]").textContent =
-      cut(words, 160) || "The description, or the first words about the product.";
+      cut(words, 160) || pageText("description");
     product.querySelector("[data-result-address]").textContent =
       `${product.dataset.shop}/products/${text("slug") || slug(text("name")) || "…"}`;
   };

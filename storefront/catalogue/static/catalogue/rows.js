@@ -1,6 +1,12 @@
 // Rows of a form (admin_rows.py): adds and removes them. A removed row is emptied and hidden, so that the others keep
 // their numbers; empty rows are not saved.
 
+// A text of the page in the language of whoever reads it (templatetags/catalogue_admin.py).
+function pageText(name, values = {}) {
+  const texts = JSON.parse(document.getElementById("product-texts").textContent);
+  return texts[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
+}
+
 // Tells the theme that the form has changed, so that it warns who leaves the page.
 function touched(inside) {
   const form = (inside ?? document).closest?.("form") ?? document.querySelector("form.warn-unsaved-form");

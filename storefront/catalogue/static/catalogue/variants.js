@@ -38,7 +38,7 @@ addEventListener("DOMContentLoaded", () => {
     cell.className = "choice-value";
     cell.dataset.choiceCell = number;
     const text = document.createElement("span");
-    text.textContent = named(number, "name") || "Value";
+    text.textContent = named(number, "name") || pageText("value");
     const input = document.createElement("input");
     Object.assign(input, { type: "text", name: `${values.dataset.values}-${number}`, className: "field", maxLength: 300 });
     input.autocomplete = "off";
@@ -66,7 +66,7 @@ addEventListener("DOMContentLoaded", () => {
     const [, number, what] = target.name.split("-");
     if (what !== "name") return;
     for (const cell of list.querySelectorAll(`[data-choice-cell="${number}"] span`)) {
-      cell.textContent = target.value || "Value";
+      cell.textContent = target.value || pageText("value");
     }
   });
 
@@ -95,14 +95,14 @@ addEventListener("DOMContentLoaded", () => {
   place.querySelector("[data-make]").addEventListener("click", () => {
     const offered = chosen();
     if (!offered.length) {
-      status.textContent = "Enter a choice with its values first, such as Colour with Blue, Moss.";
+      status.textContent = pageText("addChoice");
       if (!choices.querySelector("[data-row]:not([hidden])")) addRow(choices);
       choices.querySelector("[data-row]:not([hidden]) input:not([type=hidden])").focus();
       return;
     }
     const wanted = offered.reduce((made, { values }) => made.flatMap((one) => values.map((v) => [...one, v])), [[]]);
     if (wanted.length > MAX_VARIANTS) {
-      status.textContent = `That would be ${wanted.length} variants. Create at most ${MAX_VARIANTS} here, or import them.`;
+      status.textContent = pageText("tooMany", { count: wanted.length, most: MAX_VARIANTS });
       return;
     }
     // A variant without a value of a choice gets its first one.
@@ -124,8 +124,8 @@ addEventListener("DOMContentLoaded", () => {
       row.setAttribute("aria-label", values.join(" / "));
     }
     status.textContent = made.length
-      ? `${made.length === 1 ? "1 variant" : `${made.length} variants`} made. Enter prices and stock, and save.`
-      : "There is a variant for everything that can be chosen.";
+      ? pageText(made.length === 1 ? "madeOne" : "madeMany", { count: made.length })
+      : pageText("allMade");
     if (first) field(first, "price").focus();
   });
 
@@ -141,13 +141,13 @@ addEventListener("DOMContentLoaded", () => {
     showRemoval(row);
     showFill();
     touched(place);
-    status.textContent = gone.checked ? "The variant is removed when you save." : "The variant is kept.";
+    status.textContent = pageText(gone.checked ? "variantRemoved" : "variantKept");
     if (row.hidden) place.querySelector("[data-add-variant]").focus();
   });
   const showRemoval = (row) => {
     const gone = row.querySelector("[data-delete]").checked;
     const button = row.querySelector("[data-remove]");
-    button.setAttribute("aria-label", gone ? "Keep this variant" : "Remove this variant");
+    button.setAttribute("aria-label", pageText(gone ? "keepVariant" : "removeVariant"));
     row.querySelector("[data-remove-icon]").textContent = gone ? "undo" : "delete";
   };
 
@@ -156,12 +156,12 @@ addEventListener("DOMContentLoaded", () => {
     const tiles = [...document.querySelectorAll("[data-picture]:not([data-removed]):not([data-waiting])")];
     const pictures = tiles.map((tile, at) => ({
       value: tile.dataset.id || `new-${tile.querySelector("[data-stored]").name.split("-")[1]}`,
-      label: tile.querySelector('[name$="-alt"]').value.trim() || `Picture ${at + 1}`,
+      label: tile.querySelector('[name$="-alt"]').value.trim() || pageText("picture", { number: at + 1 }),
       url: tile.querySelector("img")?.src ?? "",
     }));
     for (const select of place.querySelectorAll("select[data-picture-choice]")) {
       const value = select.dataset.value ?? select.value;
-      select.replaceChildren(new Option("No picture", ""), ...pictures.map((each) => new Option(each.label, each.value)));
+      select.replaceChildren(new Option(pageText("noPicture"), ""), ...pictures.map((each) => new Option(each.label, each.value)));
       select.value = pictures.some((each) => each.value === value) ? value : "";
       select.dataset.value = select.value;
       const frame = select.closest("label").querySelector("[data-frame]");
@@ -194,7 +194,7 @@ addEventListener("DOMContentLoaded", () => {
     });
     if (column === "picture") offerPictures();
     touched(place);
-    status.textContent = `Filled in ${rows().length} variants.`;
+    status.textContent = pageText("filled", { count: rows().length });
   };
   place.querySelector("[data-fill-button]").addEventListener("click", fillColumn);
   place.querySelector("[data-fill-value]").addEventListener("keydown", (event) => {

@@ -6,9 +6,11 @@ htmx.config.selfRequestsOnly = true;
 htmx.config.defaultSettleDelay = 0;
 
 // Names for what the theme's scripts make without one: areas that scroll, and lists of choices with a search.
+const words = () => document.getElementById("page")?.dataset ?? {};
 const nameAreas = () => {
+  const { menu, table } = words();
   document.querySelectorAll("[data-simplebar]").forEach((area, number) => {
-    const name = area.closest("#nav-sidebar") ? "Menu" : number > 1 ? `Table ${number}` : "Table";
+    const name = area.closest("#nav-sidebar") ? menu : number > 1 ? `${table} ${number}` : table;
     area.querySelector(".simplebar-content-wrapper")?.setAttribute("aria-label", name);
   });
 };
@@ -24,7 +26,7 @@ const nameLists = () => {
 };
 addEventListener("load", () => {
   nameAreas();
-  document.getElementById("tabs-items")?.setAttribute("aria-label", "Tabs");
+  document.getElementById("tabs-items")?.setAttribute("aria-label", words().tabs);
   // A link to a field, such as the stock of a product, leads into it.
   const field = document.getElementById(location.hash.slice(1));
   if (field?.matches("input, textarea, select")) field.focus();

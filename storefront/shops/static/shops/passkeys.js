@@ -33,7 +33,7 @@
     const said = form.querySelector("[role=status]");
     if (!window.PublicKeyCredential) {
       button.disabled = true;
-      said.textContent = "Passkeys are not available in this browser. They need HTTPS.";
+      said.textContent = form.dataset.unavailable;
       return;
     }
     form.addEventListener("submit", async (event) => {
@@ -46,7 +46,7 @@
         form.elements.passkey.value = asJson(made);
         form.submit();
       } catch (error) {
-        said.textContent = `The passkey could not be used (${error.name}).`;
+        said.textContent = `${form.dataset.failed} (${error.name}).`;
       }
     });
   };

@@ -1,5 +1,6 @@
 // Uploads chosen files before their form is sent, and shows how far each is. Without this script, the form sends them.
-const FAILED = "The upload failed. Please try again.";
+// The texts stand at the page, in its language; `%(file)s` is the name of the file.
+const uploadText = (name, file = "") => document.getElementById("page").dataset[name].replace("%(file)s", file);
 
 document.addEventListener("submit", async (event) => {
   const form = event.target;
@@ -21,12 +22,12 @@ document.addEventListener("submit", async (event) => {
 async function store(form, input) {
   const shown = statusOf(input);
   const bar = document.createElement("progress");
-  bar.setAttribute("aria-label", `Uploading ${input.files[0].name}`);
+  bar.setAttribute("aria-label", uploadText("uploading", input.files[0].name));
   shown.replaceChildren(bar);
   try {
     const stored = await send(form, input, (done) => (bar.value = done));
     form.elements[input.name.replace(/upload$/, "stored")].value = stored;
-    shown.textContent = `${input.files[0].name} is uploaded.`;
+    shown.textContent = uploadText("uploaded", input.files[0].name);
     input.value = "";
   } catch (error) {
     shown.textContent = error.message;
@@ -54,8 +55,10 @@ function send(form, input, onProgress) {
   request.upload.onprogress = ({ loaded, total }) => onProgress(loaded / total);
   return new Promise((resolve, reject) => {
     request.onload = () =>
-      request.response?.stored ? resolve(request.response.stored) : reject(Error(request.response?.problem ?? FAILED));
-    request.onerror = () => reject(Error(FAILED));
+      request.response?.stored
+        ? resolve(request.response.stored)
+        : reject(Error(request.response?.problem ?? uploadText("uploadFailed")));
+    request.onerror = () => reject(Error(uploadText("uploadFailed")));
     request.send(body);
   });
 }
