@@ -24,6 +24,7 @@ from storefront.kit.translations import spoken
 from storefront.shops import mail
 from storefront.shops.models import Shop
 from storefront.shops.places import SHOP, spoken_base
+from storefront.shops.spoken import spoken_language
 
 # The parts of a mail that a merchant can change.
 PARTS = ("subject", "opening", "closing")
@@ -64,11 +65,11 @@ def write_mail(
     pictures: Mapping[str, str] | None = None,
     links: Iterable[str] = (),
     is_to_staff: bool = False,
-    language: str = "",
 ) -> EmailMultiAlternatives:
     """Write a mail of this kind to one address. `values` are the values of its placeholders, `context` is the context
-    of its template, and `words` replace the shop's own, which are in this `language`; see `mail.message` for the other
-    arguments."""
+    of its template, and `words` replace the shop's own, which are in the language that is spoken
+    (`shops/spoken.py`); see `mail.message` for the other arguments."""
+    language = spoken_language(shop)
     words = words or words_of(shop, kind, language)
     known = {
         "shop_name": shop.name,

@@ -8,6 +8,7 @@ from decimal import Decimal
 from functools import wraps
 from typing import Any
 
+from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -16,12 +17,13 @@ from storefront.documents.models import Document, InvoiceSettings
 from storefront.documents.numbering import Number
 from storefront.kit.format import format_percent
 from storefront.kit.money import ZERO, quantize, to_wire
+from storefront.kit.translations import spoken
 from storefront.orders.models import Fulfilment, Order, OrderLine
 from storefront.orders.templatetags.order_text import address_lines
 from storefront.payments.models import Payment, Refund, RefundLine
 from storefront.payments.providers.registry import PROVIDERS
 from storefront.pricing.taxes import EXPORT, REVERSE_CHARGE, TAXED
-from storefront.shops.languages import language_of_texts
+from storefront.shops.languages import RIGHT_TO_LEFT, language_of_texts
 from storefront.shops.models import Shop
 from storefront.shops.spoken import speaking, spoken_language
 
@@ -49,12 +51,20 @@ NOTES = {
 LETTER = frozenset({"US", "CA", "MX", "PH", "CO", "CL", "VE"})
 
 
+def language_of_papers(code: str) -> str:
+    """The language of a paper for an order in this one. The papers' font has no letters that are written from right to
+    left."""
+    return "en" if code in RIGHT_TO_LEFT else language_of_texts(code)
+
+
 def in_language_of_order(build: Callable[..., Record]) -> Callable[..., Record]:
     """Builds a record in the language of its `order`."""
 
     @wraps(build)
     def built(*, order: Order, **given: Any) -> Record:
-        with speaking(order.shop, order.language):
+        with speaking(order.shop, order.language) as language, translation.override(language_of_papers(language)):
+            if given.get("seller"):
+                spoken([given["seller"]], language, "registration", "bank", "footer")
             return build(order=order, **given)
 
     return built
@@ -155,7 +165,7 @@ def _frame(order: Order, kind: str, seller: InvoiceSettings | None, now: datetim
     shop = order.shop
     return {
         "kind": kind,
-        "language": language_of_texts(spoken_language(shop)),
+        "language": language_of_papers(spoken_language(shop)),
         "page": "letter" if shop.country in LETTER else "a4",
         "issued_on": _day(shop, now),
         "order_number": order.number,

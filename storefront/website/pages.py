@@ -159,6 +159,7 @@ def product_page(request: Request, record: dict[str, Any], *, given: dict[str, s
     context = {
         "product": detail.record,
         "detail": detail,
+        "slugs": record.get("slugs"),
         "canonical": record["canonical_url"]
         or request.shop.base_url + reverse("website:product", args=[record["slug"]]),
         "noindex": record["noindex"],
@@ -262,6 +263,7 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
         "last": last,
         # The pager's links repeat search, order and filters.
         "query": query,
+        "slugs": queries.slugs_of_category(shop, category) if category else None,
         "canonical": (category and category.canonical_url) or f"{shop.base_url}{path}" + (f"?page={page}" * (page > 1)),
         # Search engines index each listing once, in the default order, and neither search results nor what is filtered.
         "noindex": bool(search or sort or form.chips) or (category is not None and category.noindex),

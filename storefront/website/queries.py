@@ -1,11 +1,12 @@
 """Reads of the shopper's pages besides the catalogue records. Each function reads for a whole page in few queries."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from django.db.models import Case, OuterRef, Q, QuerySet, Subquery, Sum, When
+from django.db.models.fields.json import KT
 
 from storefront.carts import rules as cart_rules
 from storefront.carts.models import Cart, CartLine
@@ -28,6 +29,8 @@ from storefront.shops.models import Shop
 from storefront.website.offers import VariantRange
 
 MAIN_CATEGORIES = 10
+# The slug of a product or category, by language.
+Slugs = Mapping[str, str]
 
 
 def main_categories(shop: Shop, language: str = "") -> list[Category]:
@@ -71,6 +74,15 @@ def moved_category(shop: Shop, slug: str, language: str = "") -> Category | None
 def main_slug(category: Category) -> str:
     """The slug in the shop's main language of a category that these functions returned."""
     return category.main_slug  # type: ignore[attr-defined]
+
+
+def slugs_of_category(shop: Shop, category: Category) -> Slugs | None:
+    """The slug in each of the shop's languages of a category that these functions returned; None in a shop with one
+    language."""
+    if not shop.further_languages:
+        return None
+    stored = {"slug": main_slug(category), "translations": category.translations}
+    return translated_slugs.slugs_of(shop, stored)
 
 
 def _in_language(rows: Iterable[Category], language: str) -> list[Category]:
@@ -207,10 +219,9 @@ def basket_count(cart: Cart) -> int:
     return CartLine.objects.filter(shop=cart.shop_id, cart=cart).aggregate(pieces=Sum("qty"))["pieces"] or 0
 
 
-def sitemap_products(shop: Shop, now: datetime, *, start: int, end: int) -> list[tuple[str, datetime]]:
-    """Slug and last change of products `start` to `end` (exclusive) of those that search engines may list."""
-    rows = _in_sitemap(shop, now).order_by("pk").values_list("slug", "sitemap_lastmod", "updated_at")[start:end]
-    return [(slug, lastmod or updated) for slug, lastmod, updated in rows]
+def sitemap_products(shop: Shop, now: datetime, *, start: int, end: int) -> list[tuple[Slugs, datetime]]:
+    """Slugs by language and last change of products `start` to `end` (exclusive) that search engines may list."""
+    return _sitemap_entries(shop, _in_sitemap(shop, now).order_by("pk"), slice(start, end))
 
 
 def sitemap_size(shop: Shop, now: datetime) -> int:
@@ -218,12 +229,18 @@ def sitemap_size(shop: Shop, now: datetime) -> int:
     return _in_sitemap(shop, now).count()
 
 
-def sitemap_categories(shop: Shop) -> list[tuple[str, datetime]]:
-    """Slug and last change of the categories that search engines may list."""
-    rows = shown_categories(shop).filter(noindex=False).order_by("lft")
+def sitemap_categories(shop: Shop) -> list[tuple[Slugs, datetime]]:
+    """Slugs by language and last change of the categories that search engines may list."""
+    return _sitemap_entries(shop, shown_categories(shop).filter(noindex=False).order_by("lft"), slice(None))
+
+
+def _sitemap_entries(shop: Shop, rows: QuerySet[Any], part: slice) -> list[tuple[Slugs, datetime]]:
+    # Their slugs alone, since the texts of many products are large.
+    translated = [KT(f"translations__{code}__slug") for code in shop.further_languages]
+    found = rows.values_list("slug", "sitemap_lastmod", "updated_at", *translated)[part]
     return [
-        (slug, lastmod or updated)
-        for slug, lastmod, updated in rows.values_list("slug", "sitemap_lastmod", "updated_at")
+        (dict(zip(shop.languages, [slug, *(other or slug for other in others)], strict=True)), lastmod or updated)
+        for slug, lastmod, updated, *others in found
     ]
 
 

@@ -15,7 +15,11 @@ from storefront.shops.spoken import path_of_language
 from storefront.staff import doors
 from storefront.website import queries, texts
 from storefront.website.details import ProductDetail
+from storefront.website.queries import Slugs
 from storefront.website.versions import alternates
+
+# A page's address, its last change, and its slug by language if it has one.
+Entry = tuple[str, datetime | None, Slugs | None]
 
 # Products per sitemap file, well below the limit of search engines (50,000 URLs).
 URLS_A_PART = 10_000
@@ -68,15 +72,13 @@ def sitemap_part(request: Request, number: int) -> HttpResponse:
         raise Http404
     base = request.shop.base_url
     if number == 0:
-        entries: list[tuple[str, datetime | None]] = [
-            (base + reverse(page), None) for page in ("website:home", "website:listing")
+        entries: list[Entry] = [(base + reverse(page), None, None) for page in ("website:home", "website:listing")]
+        entries += [
+            (base + reverse("website:category", args=[slugs[request.language]]), moment, slugs)
+            for slugs, moment in queries.sitemap_categories(request.shop)
         ]
         entries += [
-            (base + reverse("website:category", args=[slug]), moment)
-            for slug, moment in queries.sitemap_categories(request.shop)
-        ]
-        entries += [
-            (base + reverse("website:page", args=[page.slug]), page.updated_at)
+            (base + reverse("website:page", args=[page.slug]), page.updated_at, None)
             for page in published_pages(request.shop)
         ]
     elif number > LAST_PART:
@@ -86,15 +88,18 @@ def sitemap_part(request: Request, number: int) -> HttpResponse:
         products = queries.sitemap_products(request.shop, request.now, start=start, end=start + URLS_A_PART)
         if not products:
             raise Http404
-        entries = [(base + reverse("website:product", args=[slug]), moment) for slug, moment in products]
-    return _xml("urlset", "".join(_url(request.shop, url, moment) for url, moment in entries))
+        entries = [
+            (base + reverse("website:product", args=[slugs[request.language]]), moment, slugs)
+            for slugs, moment in products
+        ]
+    return _xml("urlset", "".join(_url(request.shop, *entry) for entry in entries))
 
 
-def _url(shop: Shop, url: str, changed: datetime | None) -> str:
+def _url(shop: Shop, url: str, changed: datetime | None, slugs: Slugs | None) -> str:
     """A page in the sitemap, with its versions in all of the shop's languages."""
     links = "".join(
         f'<xhtml:link rel="alternate" hreflang="{code}" href={quoteattr(each)}/>'
-        for code, each in alternates(shop, url)
+        for code, each in alternates(shop, url, slugs)
     )
     moment = f"<lastmod>{changed:%Y-%m-%d}</lastmod>" if changed else ""
     return f"<url><loc>{escape(url)}</loc>{moment}{links}</url>"

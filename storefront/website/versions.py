@@ -18,6 +18,7 @@ from storefront.shops.models import Shop
 from storefront.shops.places import local_path, root_of
 from storefront.shops.request import Request
 from storefront.shops.spoken import path_of_language
+from storefront.website.queries import Slugs
 
 # The cookie of a visitor who has declined the offer, and how long it lasts.
 DECLINED, DECLINED_SECONDS = "storefront_language", 365 * 24 * 3600
@@ -54,8 +55,9 @@ class Version:
     is_current: bool
 
 
-def versions_of(request: Request) -> list[Version]:
-    """This page in each of the shop's languages; empty if the shop has only one."""
+def versions_of(request: Request, slugs: Slugs | None = None) -> list[Version]:
+    """This page in each of the shop's languages; empty if the shop has only one. `slugs` are the last part of its path
+    in each, if that differs."""
     shop, match = request.shop, request.resolver_match
     if not shop.further_languages or (match and match.view_name in _SECRET):
         return []
@@ -65,22 +67,33 @@ def versions_of(request: Request) -> list[Version]:
             code="" if code == OTHER else code,
             name=native_name(code) or shop.name,
             direction=direction(code),
-            url=root[:-1] + path_of_language(shop, code) + rest,
+            url=root[:-1] + path_of_language(shop, code) + _with_slug(rest, slugs, code),
             is_current=code == request.language,
         )
         for code in shop.languages
     ]
 
 
-def alternates(shop: Shop, canonical: str) -> list[tuple[str, str]]:
+def alternates(shop: Shop, canonical: str, slugs: Slugs | None = None) -> list[tuple[str, str]]:
     """For search engines, by `hreflang`: the addresses of the page with this canonical address in all languages. Empty
-    if it is elsewhere, or the shop has only one language."""
+    if it is elsewhere, or the shop has only one language. `slugs` are the last part of its path in each, if that
+    differs."""
     base = shop.base_url + path_of_language(shop)
     if not shop.further_languages or not f"{canonical}/".startswith(f"{base}/"):
         return []
     rest = canonical.removeprefix(base)
-    found = [(code, shop.base_url + path_of_language(shop, code) + rest) for code in shop.languages]
-    return [(code, url) for code, url in found if code != OTHER] + [("x-default", shop.base_url + rest)]
+    found = [
+        (code, shop.base_url + path_of_language(shop, code) + _with_slug(rest, slugs, code)) for code in shop.languages
+    ]
+    return [(code, url) for code, url in found if code != OTHER] + [("x-default", found[0][1])]
+
+
+def _with_slug(path: str, slugs: Slugs | None, code: str) -> str:
+    """The path with its last part in this language, and its query."""
+    if not slugs or code not in slugs:
+        return path
+    path, mark, query = path.partition("?")
+    return f"{path.rpartition('/')[0]}/{escape_uri_path(slugs[code])}{mark}{query}"
 
 
 @dataclass(frozen=True)

@@ -116,13 +116,14 @@ def alternates(context: Context) -> list[tuple[str, str]]:
     """The addresses of an indexed page in all languages, by `hreflang`."""
     if context.get("noindex"):
         return []
-    return versions.alternates(context["request"].shop, context["canonical"])
+    return versions.alternates(context["request"].shop, context["canonical"], context.get("slugs"))
 
 
 @register.inclusion_tag("website/versions.html", takes_context=True)
 def page_versions(context: Context) -> dict[str, Any]:
     """Links to the page in the shop's other languages, if it has any."""
-    return {"versions": versions.versions_of(context["request"]) if shows_shop(context) else []}
+    slugs = context.get("slugs")
+    return {"versions": versions.versions_of(context["request"], slugs) if shows_shop(context) else []}
 
 
 @register.inclusion_tag("website/language_offer.html", takes_context=True)
