@@ -46,7 +46,7 @@ STAFF_FILES = (
     r"^storefront/payments/(accounts|actions|asking|erasing|line_refunds|refund_ledger|refunds|rules|settling)\.py$",
     r"^storefront/payments/providers/stripe_(amounts|calls|client|settings)\.py$",
     r"^storefront/pricing/(codes|discount_kinds|eu_rates|postcodes|rate_tables|zones)\.py$",
-    r"^storefront/shops/((auth|idempotency|places|rights|scopes)\.py$|templates/shops/mail/)",
+    r"^storefront/shops/((auth|idempotency|languages|places|rights|scopes)\.py$|templates/shops/mail/)",
     r"^storefront/kit/(currencies|files/\w+|markup|money|money_field)\.py$",
     r"^storefront/orders/static/",
     r"^storefront/shops/static/",
