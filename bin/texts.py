@@ -52,6 +52,8 @@ STAFF_FILES = (
     r"^storefront/shops/static/",
     r"^storefront/website/(mail_samples\.py|static/website/(mail-)?preview\.js)$",
 )
+# In a note to translators: the text's placeholder need not be in a translation.
+MAY_BE_LEFT_OUT = "may be left out"
 # The names under which gettext's functions are imported, with the places of their arguments.
 _FUNCTIONS = {
     **dict.fromkeys(("_", "_lazy", "_noop", "gettext", "gettext_lazy", "gettext_noop")),
@@ -202,8 +204,9 @@ def faults(message: Message) -> Iterator[str]:
             continue
         allowed = set(_PLACEHOLDER.findall(" ".join(message.id if message.pluralizable else (original,))))
         found = set(_PLACEHOLDER.findall(form))
-        # The form for one piece, or for two, may leave out the number.
-        if found - allowed or len(allowed - found) > message.pluralizable:
+        # The form for one piece, or for two, may leave out the number; and some texts say so themselves.
+        optional = message.pluralizable or MAY_BE_LEFT_OUT in " ".join(message.auto_comments)
+        if found - allowed or len(allowed - found) > optional:
             yield f"other placeholders than {original!r}: {form!r}"
         if sorted(_TAG.findall(form)) != sorted(_TAG.findall(original)):
             yield f"other tags than {original!r}: {form!r}"

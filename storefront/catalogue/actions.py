@@ -340,10 +340,8 @@ def _choose_slug(row: Product | Category, slug: str | None, errors: Errors) -> N
     if slug is None:
         row.slug = row.slug or unique_slug(row.shop, row.name, model=type(row))
     elif not rules.is_slug(slug):
-        errors["slug"] = [
-            _("Expected 1 to %(most)s characters without spaces or any of / \\ ? # %%.")
-            % {"most": rules.MAX_SLUG_LENGTH}
-        ]
+        expected = _("Expected 1 to %(most)s characters without spaces or any of / \\ ? # %%.")
+        errors["slug"] = [expected % {"most": rules.MAX_SLUG_LENGTH}]
     elif _is_taken(row, slug):
         errors["slug"] = [_taken(row)]
     else:

@@ -225,11 +225,8 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
     shop, now = request.shop, request.now
     sort = _sort(request)
     page = _page_number(request.GET.get("page", "1"))
-    slug, order = queries.main_slug(category) if category else None, sort or (RELEVANCE if search else None)
     language = request.language
-    filters = ProductFilters(
-        q=search, for_shoppers=True, category=slug, with_subcategories=True, sort=order, language=language
-    )
+    filters = _filters(category, search, sort, language)
     given = read_filters(request.GET, with_price=_sees_list_prices(request))
     below = queries.subcategories(shop, category, language) if category else queries.main_categories(shop, language)
     filters, facets, corrected = _narrowed(shop, filters, given, below, now)
@@ -272,6 +269,13 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
     # The URL leaves out empty fields of the form.
     response["HX-Push-Url"] = escape_uri_path(request.path) + (f"?{query}" if query else "")
     return response
+
+
+def _filters(category: Category | None, search: str, sort: str, language: str) -> ProductFilters:
+    slug, order = queries.main_slug(category) if category else None, sort or (RELEVANCE if search else None)
+    return ProductFilters(
+        q=search, for_shoppers=True, category=slug, with_subcategories=True, sort=order, language=language
+    )
 
 
 def _summary(shop: Shop, category: Category | None) -> str:
