@@ -58,7 +58,7 @@ check: $(READY) ## Run every static check: style, types, import order, migration
 	$(BIN)/python bin/rules.py
 	$(BIN)/python bin/words.py
 	$(BIN)/python bin/openapi.py
-	$(BIN)/python bin/texts.py
+	$(BIN)/python bin/texts.py --gaps
 	$(BIN)/python bin/unmarked.py
 
 bench: $(READY) ## Measure speed and memory, up to a million products, and webhooks: QUICK=1 in three minutes, WRITE=1 into docs/performance.md, ANEW=1 with new databases, DROP=1 removes them.
