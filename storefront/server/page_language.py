@@ -4,6 +4,7 @@ from django.http import HttpResponse, HttpResponsePermanentRedirect
 from django.urls import get_script_prefix, set_script_prefix
 from django.utils.cache import patch_vary_headers
 
+from storefront.content.addresses import with_query
 from storefront.kit.middleware import Middleware
 from storefront.server.origins import OPEN
 from storefront.shops.languages import OTHER
@@ -12,7 +13,7 @@ from storefront.shops.request import Request
 from storefront.shops.spoken import speaking
 
 # Paths that have no language: what is there is no page of the shop, and is decided by its path before and after this.
-WITHOUT = (*OPEN, "/admin", "/api", "/.well-known/")
+WITHOUT = (*OPEN, "/admin/", "/api/", "/.well-known/")
 
 
 class PageLanguage(Middleware):
@@ -21,13 +22,13 @@ class PageLanguage(Middleware):
 
     def __call__(self, request: Request) -> HttpResponse:
         request.language = "en"
-        if request.place == ADMIN or request.path_info.startswith(WITHOUT) or not request.shop:
+        if request.place == ADMIN or _has_no_language(request.path_info) or not request.shop:
             return self.get_response(request)
         before = get_script_prefix()
         code, slash, rest = request.path_info[1:].partition("/")
-        is_further = code in request.shop.further_languages and not f"/{rest}".startswith(WITHOUT)
+        is_further = code in request.shop.further_languages and not _has_no_language(f"/{rest}")
         if is_further and not slash:
-            return _home_of(before, code)
+            return _home_of(f"{before}{code}/", request.META.get("QUERY_STRING", ""))
         if is_further:
             prefix = f"{before}{code}/"
             request.path_info = request.META["PATH_INFO"] = f"/{rest}"
@@ -40,9 +41,13 @@ class PageLanguage(Middleware):
             set_script_prefix(before)
 
 
-def _home_of(prefix: str, code: str) -> HttpResponse:
+def _has_no_language(path: str) -> bool:
+    return f"{path}/".startswith(WITHOUT)
+
+
+def _home_of(path: str, query: str) -> HttpResponse:
     """A redirect from `/de` to `/de/`, which browsers do not keep: the shop can give up the language."""
-    return HttpResponsePermanentRedirect(f"{prefix}{code}/", headers={"Cache-Control": "no-cache"})
+    return HttpResponsePermanentRedirect(with_query(path, query), headers={"Cache-Control": "no-cache"})
 
 
 def _named(request: Request, response: HttpResponse) -> HttpResponse:

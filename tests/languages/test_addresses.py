@@ -54,6 +54,7 @@ def test_the_address_decides(page, shop, other_shop):
 def test_the_home_page_of_a_language_has_a_slash(visitor):
     answer = visitor.get("/de")
     assert (answer.status_code, answer["Location"], answer["Cache-Control"]) == (301, "/de/", "no-cache")
+    assert visitor.get("/de?from=mail&q=%C3%A4")["Location"] == "/de/?from=mail&q=%C3%A4"
 
 
 def test_names_its_language_and_what_it_varies_by(visitor, shop, other_shop):
@@ -70,6 +71,12 @@ def test_names_its_language_and_what_it_varies_by(visitor, shop, other_shop):
 def test_what_is_no_page_of_the_shop_has_no_language(visitor, shop, path):
     assert visitor.get(path).status_code != 404
     assert visitor.get(f"/de{path}").status_code == 404
+
+
+def test_a_path_that_begins_like_one_of_ours_has_a_language(page, other_shop):
+    for path in ("/administration", "/apiary"):
+        assert '<html lang="fr"' in page(path, 404, host=other_shop.domain)
+        assert '<html lang="de"' in page(f"/de{path}", 404)
 
 
 @pytest.mark.parametrize("urlconf", ["urls", "urls_shop", "urls_secure"])
