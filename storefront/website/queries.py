@@ -91,7 +91,11 @@ def _in_language(shop: Shop, rows: Iterable[Category], language: str) -> list[Ca
     rows = list(rows)
     for row in rows:
         row.main_slug = row.slug  # type: ignore[attr-defined]
-    return spoken(rows, further_language(shop, language), *CATEGORY_TEXTS, "slug")
+    spoken(rows, further_language(shop, language), *CATEGORY_TEXTS, "slug")
+    for row in rows:
+        # Translations that were stored before slugs had languages can have any text there.
+        row.slug = row.slug if rules.is_slug(row.slug) else row.main_slug  # type: ignore[attr-defined]
+    return rows
 
 
 def category_pictures(shop: Shop, categories: Collection[Category], now: datetime) -> dict[int, str | None]:

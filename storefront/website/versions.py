@@ -63,7 +63,7 @@ def versions_of(request: Request, slugs: Slugs | None = None) -> list[Version]:
         return []
     root, rest = root_of(shop), _path_with_query(request)
     if match and match.view_name in _FORM_OF:
-        # The link leads to the page with the form, whose path has no slug.
+        # The page with the form is another one, without such a last part.
         slugs = None
     return [
         Version(

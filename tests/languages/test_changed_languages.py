@@ -67,3 +67,10 @@ def test_a_former_slug_in_the_main_language_is_in_no_link(shop, page):
     text = page("/products/mug")
     assert "/categories/cups" in text
     assert "becher" not in text.lower()
+
+
+def test_a_text_that_is_no_slug_is_in_no_link(shop):
+    """Apps could store any text there before slugs had languages."""
+    make_category(shop, "Cups", slug="cups", translations={"de": {"slug": "tassen/becher", "name": "Tassen"}})
+    (cups,) = website.main_categories(shop, "de")
+    assert (cups.name, cups.slug) == ("Tassen", "cups")
