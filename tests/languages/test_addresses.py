@@ -115,7 +115,7 @@ def test_the_checkout_stays_in_its_language(shop, mailoutbox):
     mug = make_product(shop, "Mug", stock_qty=50)
     browser = Client(headers={"host": shop.domain})
     assert browser.post("/de/basket/add", {"product": mug.pk, "qty": 1})["Location"] == "/de/basket"
-    shopper = German(shop, browser)
+    shopper = InLanguage(shop, browser, "de")
     for path in ("/basket", "/checkout"):
         assert all(target.startswith("/de/") for target in targets(shopper.read(path)))
     assert shopper.fill_details()["Location"].startswith("/de/checkout/")
@@ -124,18 +124,18 @@ def test_the_checkout_stays_in_its_language(shop, mailoutbox):
     assert all(target.startswith("/de/") for target in targets(browser.get(answer["Location"]).content.decode()))
 
 
-class German(Shopper):
-    """A shopper on German pages."""
+class InLanguage(Shopper):
+    """A shopper on the pages of a further language."""
 
-    def __init__(self, shop, browser: Client) -> None:
+    def __init__(self, shop, browser: Client, code: str) -> None:
         super().__init__(shop)
-        self.browser = browser
+        self.browser, self.code = browser, code
 
     def get(self, path, **given):
-        return super().get(f"/de{path}", **given)
+        return super().get(f"/{self.code}{path}", **given)
 
     def post(self, path, fields, **given):
-        return super().post(f"/de{path}", fields, **given)
+        return super().post(f"/{self.code}{path}", fields, **given)
 
 
 @pytest.mark.rule("R-LINK-26")

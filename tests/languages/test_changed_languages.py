@@ -1,6 +1,9 @@
 """A shop's languages have changed: translations into what is now its main one, or was given up, are not shown."""
 
+from uuid import uuid4
+
 import pytest
+from django.test import Client
 
 from storefront.content import mail_words
 from storefront.content import queries as content
@@ -11,6 +14,7 @@ from storefront.pricing.candidates import candidates
 from storefront.pricing.models import TaxRate
 from storefront.website import queries as website
 from tests.catalogue.factories import make_category, make_product
+from tests.languages.test_addresses import InLanguage
 from tests.pricing.rows import make_discount, make_place, make_rate, make_zone
 from tests.shops.factories import NOW
 
@@ -59,6 +63,27 @@ def test_only_further_languages_have_translations(shop, language, shown):
         "tax": [pricing.tax_name(shop, language), *(rate.name for rate in terms.rates)],
     }
     assert {text for texts in found.values() for text in texts} == {shown}, found
+
+
+def test_links_of_orders_outlive_the_language(shop):
+    shop.further_languages = ["fr"]
+    shop.save()
+    browser, mug = Client(headers={"host": shop.domain}), make_product(shop, "Mug", stock_qty=50)
+    browser.post("/fr/basket/add", {"product": mug.pk, "qty": 1})
+    shopper = InLanguage(shop, browser, "fr")
+    shopper.fill_details()
+    page = shopper.post("/checkout/payment", shopper.payment_fields("manual"))["Location"]
+    assert page.startswith("/fr/orders/")
+    shop.further_languages = []
+    shop.save()
+    for query in ("", "?token=x"):
+        answer = browser.get(page + query)
+        assert (answer.status_code, answer["Location"]) == (303, page.removeprefix("/fr") + query)
+    assert browser.get(page, follow=True).status_code == 200
+    assert browser.get(f"/fr/checkout/payment/{uuid4()}/return?a=b")["Location"].startswith("/checkout/payment/")
+    for path in ("/fr/orders/1", "/fr/checkout", "/fr/products/mug", page.replace("/fr/", "/xx/")):
+        assert browser.get(path).status_code == 404
+    assert browser.post(page).status_code == 404
 
 
 def test_a_former_slug_in_the_main_language_is_in_no_link(shop, page):
