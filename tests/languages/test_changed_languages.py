@@ -94,8 +94,10 @@ def test_a_former_slug_in_the_main_language_is_in_no_link(shop, page):
     assert "becher" not in text.lower()
 
 
-def test_a_text_that_is_no_slug_is_in_no_link(shop):
+def test_a_text_that_is_no_slug_is_in_no_link(shop, page):
     """Apps could store any text there before slugs had languages."""
     make_category(shop, "Cups", slug="cups", translations={"de": {"slug": "tassen/becher", "name": "Tassen"}})
     (cups,) = website.main_categories(shop, "de")
     assert (cups.name, cups.slug) == ("Tassen", "cups")
+    make_product(shop, "Mug", categories=(cups,))
+    assert 'href="/de/categories/cups"' in page("/de/products/mug")
