@@ -2,6 +2,7 @@
 
 import orjson
 
+from storefront.catalogue import rules
 from storefront.catalogue.records import TRANSLATIONS_OF_CATEGORIES
 from storefront.catalogue.translating import CATEGORY_TEXTS, Record, in_language
 from storefront.kit.translations import translated
@@ -46,4 +47,6 @@ def translated_product(record: Record, language: str) -> Record:
 def translated_category(record: Record, language: str) -> Record:
     """The same of a category's record."""
     shown = {name: value for name, value in record.items() if name != "translations"}
-    return shown | translated({name: record[name] for name in _OF_CATEGORY}, record["translations"], language)
+    texts = translated({name: record[name] for name in _OF_CATEGORY}, record["translations"], language)
+    # Translations that were stored before slugs had languages can have any text there.
+    return shown | texts | {"slug": texts["slug"] if rules.is_slug(texts["slug"]) else record["slug"]}

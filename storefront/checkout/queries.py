@@ -27,6 +27,7 @@ from storefront.pricing.shipping import ShippingOption, cheapest, pickup_option,
 from storefront.pricing.taxes import TaxTerms
 from storefront.pricing.zones import countries_by_region, served_countries, zone_of
 from storefront.shops.models import Shop
+from storefront.shops.spoken import further_language
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,7 @@ def _pickup(shop: Shop, checkout: Checkout | None, language: str) -> PickupPlace
     if checkout is None or checkout.pickup_place_id is None:
         return None
     found = PickupPlace.objects.filter(shop=shop, pk=checkout.pickup_place_id, is_active=True)
-    return next(iter(spoken(found, language, "name", "hours", "ready")), None)
+    return next(iter(spoken(found, further_language(shop, language), "name", "hours", "ready")), None)
 
 
 def _destination(checkout: Checkout, needs_delivery: bool, pickup: PickupPlace | None) -> dict[str, str] | None:

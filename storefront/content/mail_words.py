@@ -24,7 +24,7 @@ from storefront.kit.translations import spoken
 from storefront.shops import mail
 from storefront.shops.models import Shop
 from storefront.shops.places import SHOP, spoken_base
-from storefront.shops.spoken import spoken_language
+from storefront.shops.spoken import further_language, spoken_language
 
 # The parts of a mail that a merchant can change.
 PARTS = ("subject", "opening", "closing")
@@ -49,7 +49,8 @@ class Words:
 
 def words_of(shop: Shop, kind: str, language: str = "") -> Words:
     """The shop's own texts in this language, or else in its main one."""
-    for row in spoken(MailText.objects.filter(shop=shop, kind=kind)[:1], language, *PARTS):
+    rows = MailText.objects.filter(shop=shop, kind=kind)[:1]
+    for row in spoken(rows, further_language(shop, language), *PARTS):
         return Words(row.subject, row.opening, row.closing)
     return Words()
 

@@ -6,6 +6,7 @@ from storefront.content.address_models import MAX_PATH_LENGTH
 from storefront.content.models import Looks, Page, Redirect
 from storefront.kit.translations import spoken
 from storefront.shops.models import Shop
+from storefront.shops.spoken import further_language
 
 
 def published_pages(shop: Shop, language: str = "") -> list[Page]:
@@ -24,12 +25,13 @@ def published_pages(shop: Shop, language: str = "") -> list[Page]:
 def published_page(shop: Shop, slug: str, language: str = "") -> Page | None:
     # PostgreSQL refuses NUL characters in texts.
     found = Page.objects.filter(shop=shop, is_published=True, slug=slug)[:1] if "\0" not in slug else []
-    return next(iter(spoken(found, language, "title", "body", "summary")), None)
+    return next(iter(spoken(found, further_language(shop, language), "title", "body", "summary")), None)
 
 
 def looks_of(shop: Shop, language: str = "") -> Looks:
     """The shop's looks with its own links; the default looks if nobody has chosen any."""
     rows = Looks.objects.filter(shop=shop).prefetch_related("links")[:1]
+    language = further_language(shop, language)
     found = spoken(rows, language, "hero_title", "hero_text", "hero_button", "footer_text")
     spoken((link for looks in found for link in looks.links.all()), language, "label")
     return found[0] if found else Looks(shop=shop)

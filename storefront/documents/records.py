@@ -25,7 +25,7 @@ from storefront.payments.providers.registry import PROVIDERS
 from storefront.pricing.taxes import EXPORT, REVERSE_CHARGE, TAXED
 from storefront.shops.languages import RIGHT_TO_LEFT, language_of_texts
 from storefront.shops.models import Shop
-from storefront.shops.spoken import speaking, spoken_language
+from storefront.shops.spoken import further_language, speaking, spoken_language
 
 Record = dict[str, Any]
 
@@ -64,7 +64,7 @@ def in_language_of_order(build: Callable[..., Record]) -> Callable[..., Record]:
     def built(*, order: Order, **given: Any) -> Record:
         with speaking(order.shop, order.language) as language, translation.override(language_of_papers(language)):
             if given.get("seller"):
-                spoken([given["seller"]], language, "registration", "bank", "footer")
+                spoken([given["seller"]], further_language(order.shop, language), "registration", "bank", "footer")
             return build(order=order, **given)
 
     return built

@@ -17,6 +17,7 @@ from storefront.kit.translations import spoken
 from storefront.pricing.discounts import NOT_APPLICABLE, USED_UP, Candidate
 from storefront.pricing.models import Discount, DiscountCode, DiscountGroup, Redemption
 from storefront.shops.models import Shop
+from storefront.shops.spoken import further_language
 
 # Every read of a cart runs this query, so its SQL is built once.
 _DISCOUNT = Columns(Discount)
@@ -65,7 +66,8 @@ def candidates(
     """
     found = _automatic(shop, now) if product_ids else []
     found += _of_codes(shop, codes) if codes else []
-    discounts = spoken((each.discount for each in found if each.discount), language, "name")
+    given = (each.discount for each in found if each.discount)
+    discounts = spoken(given, further_language(shop, language), "name")
     fitting = _fitting_products(shop, [each.pk for each in discounts if each.is_limited_to_items], product_ids)
     not_in_group = _closed_to(shop, [each.pk for each in discounts if each.is_limited_to_groups], shopper)
     used_up = _used_up(shop, found, shopper)

@@ -18,6 +18,7 @@ from storefront.pricing.rules import price_for_group
 from storefront.pricing.shipping import Step
 from storefront.pricing.taxes import ONE, TaxTerms, included_in
 from storefront.shops.models import Shop
+from storefront.shops.spoken import further_language
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +112,9 @@ def tax_terms(
         return TaxTerms(included=shop.prices_include_tax)
     # The rates of France apply in Monaco.
     wanted |= {shop.country} | ({"FR"} if "MC" in wanted else set())
+    rates = TaxRate.objects.filter(shop=shop, country__in=wanted).order_by("pk")
     return TaxTerms(
-        rates=tuple(spoken(TaxRate.objects.filter(shop=shop, country__in=wanted).order_by("pk"), language, "name")),
+        rates=tuple(spoken(rates, further_language(shop, language), "name")),
         home=shop.country,
         destination=destination,
         buyer=buyer,
@@ -131,7 +133,7 @@ def tax_name(shop: Shop, language: str = "") -> str:
     """The name of the tax in the shop's own country, such as VAT; empty if there is none."""
     rates = TaxRate.objects.filter(shop=shop, country=shop.country).order_by("step", "pk")
     for name, translations in rates.values_list("name", "translations")[:1]:
-        return translated_text(name, "name", translations, language)
+        return translated_text(name, "name", translations, further_language(shop, language))
     return ""
 
 
@@ -159,14 +161,14 @@ def shipping_rates(shop: Shop, zone: DeliveryZone, language: str = "") -> list[t
         _, steps = found.setdefault(rate.pk, (rate, []))
         if rate.step_price is not None:
             steps.append((rate.step_up_to, rate.step_price))
-    spoken((rate for rate, _ in found.values()), language, "name", "delivery_time")
+    spoken((rate for rate, _ in found.values()), further_language(shop, language), "name", "delivery_time")
     return list(found.values())
 
 
 def pickup_places(shop: Shop, language: str = "") -> list[PickupPlace]:
     """The active pick-up places, in the merchant's order."""
     places = PickupPlace.objects.filter(shop=shop, is_active=True).order_by("sort_order", "pk")
-    return spoken(places, language, "name", "hours", "ready")
+    return spoken(places, further_language(shop, language), "name", "hours", "ready")
 
 
 def products_without_weight(shop: Shop) -> int:

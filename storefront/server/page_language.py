@@ -1,18 +1,27 @@
 """The language of a page: the main one of its shop at `/...`, each further one at `/de/...` and the like."""
 
 from django.http import HttpResponse, HttpResponsePermanentRedirect
-from django.urls import get_script_prefix, set_script_prefix
+from django.urls import Resolver404, get_script_prefix, resolve, set_script_prefix
 from django.utils.cache import patch_vary_headers
 
+from storefront.content.addresses import with_query
+from storefront.kit.api.http import SeeOther
 from storefront.kit.middleware import Middleware
 from storefront.server.origins import OPEN
-from storefront.shops.languages import OTHER
+from storefront.shops.languages import FURTHER_CHOICES, OTHER
 from storefront.shops.places import ADMIN
 from storefront.shops.request import Request
 from storefront.shops.spoken import speaking
 
 # Paths that have no language: what is there is no page of the shop, and is decided by its path before and after this.
-WITHOUT = (*OPEN, "/admin", "/api", "/.well-known/")
+WITHOUT = (*OPEN, "/admin/", "/api/", "/.well-known/")
+# Pages to which mails and payment providers lead, also after the shop has given up the language of the link.
+LASTING = {
+    *("checkout:confirmation", "checkout:document", "checkout:download", "checkout:gift_card"),
+    *("checkout:payment_step", "checkout:payment_return"),
+    *("website:account_link", "website:confirm_stock_alert", "website:stop_stock_alerts"),
+}
+_CODES = {code for code, _ in FURTHER_CHOICES}
 
 
 class PageLanguage(Middleware):
@@ -21,13 +30,15 @@ class PageLanguage(Middleware):
 
     def __call__(self, request: Request) -> HttpResponse:
         request.language = "en"
-        if request.place == ADMIN or request.path_info.startswith(WITHOUT) or not request.shop:
+        if request.place == ADMIN or _has_no_language(request.path_info) or not request.shop:
             return self.get_response(request)
         before = get_script_prefix()
         code, slash, rest = request.path_info[1:].partition("/")
-        is_further = code in request.shop.further_languages and not f"/{rest}".startswith(WITHOUT)
+        is_further = code in request.shop.further_languages and not _has_no_language(f"/{rest}")
         if is_further and not slash:
-            return _home_of(before, code)
+            return _home_of(f"{before}{code}/", request.META.get("QUERY_STRING", ""))
+        if not is_further and code in _CODES and _is_lasting(request, f"/{rest}"):
+            return SeeOther(with_query(before[:-1] + f"/{rest}", request.META.get("QUERY_STRING", "")))
         if is_further:
             prefix = f"{before}{code}/"
             request.path_info = request.META["PATH_INFO"] = f"/{rest}"
@@ -40,9 +51,20 @@ class PageLanguage(Middleware):
             set_script_prefix(before)
 
 
-def _home_of(prefix: str, code: str) -> HttpResponse:
+def _has_no_language(path: str) -> bool:
+    return f"{path}/".startswith(WITHOUT)
+
+
+def _is_lasting(request: Request, path: str) -> bool:
+    try:
+        return request.method in ("GET", "HEAD") and resolve(path, request.urlconf).view_name in LASTING
+    except Resolver404:
+        return False
+
+
+def _home_of(path: str, query: str) -> HttpResponse:
     """A redirect from `/de` to `/de/`, which browsers do not keep: the shop can give up the language."""
-    return HttpResponsePermanentRedirect(f"{prefix}{code}/", headers={"Cache-Control": "no-cache"})
+    return HttpResponsePermanentRedirect(with_query(path, query), headers={"Cache-Control": "no-cache"})
 
 
 def _named(request: Request, response: HttpResponse) -> HttpResponse:

@@ -35,6 +35,12 @@ def spoken_language(shop: Shop) -> str:
     return language if language in shop.languages else ""
 
 
+def further_language(shop: Shop, code: str) -> str:
+    """The code if it is that of one of the shop's further languages, else empty. The shop's texts in its main language
+    are the originals: a translation into it is left from when it was a further one."""
+    return code if code in shop.further_languages else ""
+
+
 def path_of_language(shop: Shop, code: str | None = None) -> str:
     """The part of the path below which the shop's pages in this language are, such as `/de`; empty for its main one.
     Without `code`, for the language that is spoken."""

@@ -22,8 +22,9 @@ def language_of_admin(request: HttpRequest) -> str:
 
 
 def language_of_browser(request: HttpRequest) -> str:
-    for code, _ in parse_accept_lang_header(request.headers.get("Accept-Language", "").lower()):
-        if found := _known(code.partition("-")[0]):
+    for code, weight in parse_accept_lang_header(request.headers.get("Accept-Language", "").lower()):
+        found = _known(code.partition("-")[0])
+        if found and weight > 0:
             return found
     return DEFAULT
 

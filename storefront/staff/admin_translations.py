@@ -64,6 +64,7 @@ class TranslatedForm(forms.ModelForm):
                 try:
                     text = (self.cleaned_data[key] or "").strip()
                     self.cleaned_data[key] = self.clean_translation(name, text)  # type: ignore[attr-defined]
+                    self.instance._meta.get_field(name).run_validators(self.cleaned_data[key])
                 except forms.ValidationError as error:
                     self.add_error(key, error)
         self.are_texts_changed = bool(changed := self.changed_texts())

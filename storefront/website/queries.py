@@ -26,6 +26,7 @@ from storefront.listing.queries import ProductFilters, first_products, published
 from storefront.pictures.queries import pictures_of
 from storefront.pricing.queries import GroupTerms
 from storefront.shops.models import Shop
+from storefront.shops.spoken import further_language
 from storefront.website.offers import VariantRange
 
 MAIN_CATEGORIES = 10
@@ -36,19 +37,19 @@ Slugs = Mapping[str, str]
 def main_categories(shop: Shop, language: str = "") -> list[Category]:
     """The first MAIN_CATEGORIES main categories in the shop's order, for the navigation."""
     main = Category.objects.filter(shop=shop, parent=None, is_active=True).order_by("lft")
-    return _in_language(main[:MAIN_CATEGORIES], language)
+    return _in_language(shop, main[:MAIN_CATEGORIES], language)
 
 
 def categories_above(shop: Shop, lft: int, rgt: int, language: str = "") -> list[Category]:
     """The categories above a shown one with these places in the tree, from the main category down."""
     above = Category.objects.filter(shop=shop, lft__lt=lft, rgt__gt=rgt)
-    return _in_language(above.order_by("lft"), language)
+    return _in_language(shop, above.order_by("lft"), language)
 
 
 def subcategories(shop: Shop, category: Category, language: str = "") -> list[Category]:
     """The active categories directly under a shown one."""
     below = Category.objects.filter(shop=shop, is_active=True, parent=category)
-    return _in_language(below.order_by("lft"), language)
+    return _in_language(shop, below.order_by("lft"), language)
 
 
 def shown_category(shop: Shop, slug: str, language: str = "") -> Category | None:
@@ -61,14 +62,14 @@ def shown_category(shop: Shop, slug: str, language: str = "") -> Category | None
         of_language = translated_slugs.current(shop.pk, Category).filter(language=language, slug=slug)
         either = Q(slug=slug) | Q(pk__in=of_language.values("category"))
         found = shown_categories(shop).filter(either).order_by(Case(When(slug=slug, then=1), default=0))
-    return next(iter(_in_language(found[:1], language)), None)
+    return next(iter(_in_language(shop, found[:1], language)), None)
 
 
 def moved_category(shop: Shop, slug: str, language: str = "") -> Category | None:
     """The shown category that had this slug before, or has it in another language."""
     moved = translated_slugs.moved_row(shop, Category, slug, language) or moved_row(shop, Category, slug)
     found = shown_categories(shop).filter(pk=moved[0]) if moved else []
-    return next(iter(_in_language(found, language)), None)
+    return next(iter(_in_language(shop, found, language)), None)
 
 
 def main_slug(category: Category) -> str:
@@ -85,12 +86,16 @@ def slugs_of_category(shop: Shop, category: Category) -> Slugs | None:
     return translated_slugs.slugs_of(shop, stored)
 
 
-def _in_language(rows: Iterable[Category], language: str) -> list[Category]:
+def _in_language(shop: Shop, rows: Iterable[Category], language: str) -> list[Category]:
     """The categories, which are only shown, with their texts and slugs in this language."""
     rows = list(rows)
     for row in rows:
         row.main_slug = row.slug  # type: ignore[attr-defined]
-    return spoken(rows, language, *CATEGORY_TEXTS, "slug")
+    spoken(rows, further_language(shop, language), *CATEGORY_TEXTS, "slug")
+    for row in rows:
+        # Translations that were stored before slugs had languages can have any text there.
+        row.slug = row.slug if rules.is_slug(row.slug) else row.main_slug  # type: ignore[attr-defined]
+    return rows
 
 
 def category_pictures(shop: Shop, categories: Collection[Category], now: datetime) -> dict[int, str | None]:

@@ -63,6 +63,9 @@ def versions_of(request: Request, slugs: Slugs | None = None) -> list[Version]:
     if not shop.further_languages or (match and match.view_name in _SECRET):
         return []
     root, rest = root_of(shop), _path_with_query(request)
+    if match and match.view_name in _FORM_OF:
+        # The page with the form is another one, without such a last part.
+        slugs = None
     return [
         Version(
             code="" if code == OTHER else code,
@@ -135,11 +138,11 @@ def preferred_language(request: Request) -> str | None:
     if not request.shop.further_languages:
         return None
     known = {code for code in request.shop.languages if code != OTHER}
-    for given, _quality in parse_accept_lang_header(request.headers.get("Accept-Language", "")):
+    for given, weight in parse_accept_lang_header(request.headers.get("Accept-Language", "")):
         code = given.partition("-")[0]
         # Norwegian has two written forms.
         code = "no" if code in ("nb", "nn") else code
-        if code in known:
+        if code in known and weight > 0:
             return code
     return None
 

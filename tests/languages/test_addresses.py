@@ -54,6 +54,7 @@ def test_the_address_decides(page, shop, other_shop):
 def test_the_home_page_of_a_language_has_a_slash(visitor):
     answer = visitor.get("/de")
     assert (answer.status_code, answer["Location"], answer["Cache-Control"]) == (301, "/de/", "no-cache")
+    assert visitor.get("/de?from=mail&q=%C3%A4")["Location"] == "/de/?from=mail&q=%C3%A4"
 
 
 def test_names_its_language_and_what_it_varies_by(visitor, shop, other_shop):
@@ -70,6 +71,12 @@ def test_names_its_language_and_what_it_varies_by(visitor, shop, other_shop):
 def test_what_is_no_page_of_the_shop_has_no_language(visitor, shop, path):
     assert visitor.get(path).status_code != 404
     assert visitor.get(f"/de{path}").status_code == 404
+
+
+def test_a_path_that_begins_like_one_of_ours_has_a_language(page, other_shop):
+    for path in ("/administration", "/apiary"):
+        assert '<html lang="fr"' in page(path, 404, host=other_shop.domain)
+        assert '<html lang="de"' in page(f"/de{path}", 404)
 
 
 @pytest.mark.parametrize("urlconf", ["urls", "urls_shop", "urls_secure"])
@@ -108,7 +115,7 @@ def test_the_checkout_stays_in_its_language(shop, mailoutbox):
     mug = make_product(shop, "Mug", stock_qty=50)
     browser = Client(headers={"host": shop.domain})
     assert browser.post("/de/basket/add", {"product": mug.pk, "qty": 1})["Location"] == "/de/basket"
-    shopper = German(shop, browser)
+    shopper = InLanguage(shop, browser, "de")
     for path in ("/basket", "/checkout"):
         assert all(target.startswith("/de/") for target in targets(shopper.read(path)))
     assert shopper.fill_details()["Location"].startswith("/de/checkout/")
@@ -117,18 +124,18 @@ def test_the_checkout_stays_in_its_language(shop, mailoutbox):
     assert all(target.startswith("/de/") for target in targets(browser.get(answer["Location"]).content.decode()))
 
 
-class German(Shopper):
-    """A shopper on German pages."""
+class InLanguage(Shopper):
+    """A shopper on the pages of a further language."""
 
-    def __init__(self, shop, browser: Client) -> None:
+    def __init__(self, shop, browser: Client, code: str) -> None:
         super().__init__(shop)
-        self.browser = browser
+        self.browser, self.code = browser, code
 
     def get(self, path, **given):
-        return super().get(f"/de{path}", **given)
+        return super().get(f"/{self.code}{path}", **given)
 
     def post(self, path, fields, **given):
-        return super().post(f"/de{path}", fields, **given)
+        return super().post(f"/{self.code}{path}", fields, **given)
 
 
 @pytest.mark.rule("R-LINK-26")

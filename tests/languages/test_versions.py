@@ -131,6 +131,7 @@ class TestOffer:
             ("/products", ENGLISH_FIRST, None),
             ("/de/products", "de", None),
             ("/products", "fr", None),
+            ("/products", "de;q=0,pt;q=0.0", None),
             ("/products", "*", None),
             ("/products", "", None),
         ],

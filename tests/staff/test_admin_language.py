@@ -37,8 +37,9 @@ def test_a_choice_holds_on_all_pages_and_in_every_browser(anna):
 
 
 def test_without_a_choice_the_browser_decides(anna):
-    pages = [open_desk(anna).get(reverse("admin:settings"), headers=each) for each in (GERMAN, ENGLISH, {})]
-    assert ["Einstellungen" in page.content.decode() for page in pages] == [True, False, False]
+    none = {"accept-language": "de;q=0"}
+    pages = [open_desk(anna).get(reverse("admin:settings"), headers=each) for each in (GERMAN, ENGLISH, {}, none)]
+    assert ["Einstellungen" in page.content.decode() for page in pages] == [True, False, False, False]
 
 
 def test_the_choice_of_english_holds_in_a_german_browser(anna):

@@ -131,6 +131,15 @@ def test_every_page_of_texts_that_shoppers_read_has_the_fields(desk, shop):
         assert found == names, row
 
 
+def test_the_columns_bounds_hold_for_each_language(desk, shop):
+    speaks(shop, "de")
+    mail, size = MailText.objects.create(shop=shop, kind="order_paid", updated_at=now()), make_page(shop)
+    for row, given in ((mail, {"opening_in_de": "x" * 2001}), (size, {"body_in_de": "x" * 200_001})):
+        assert list(form_of(desk.fill(row, **given)).errors) == list(given)
+        row.refresh_from_db()
+        assert row.translations is None
+
+
 def test_a_mails_text_needs_its_placeholders_in_each_language(desk, shop):
     speaks(shop, "de")
     mail_samples.make_rows(shop=shop, now=now())

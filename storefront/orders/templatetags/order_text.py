@@ -22,6 +22,7 @@ from storefront.orders.models import Order
 from storefront.pricing import taxes
 from storefront.pricing.taxes import TaxLine
 from storefront.shops.models import Shop
+from storefront.shops.spoken import further_language
 
 register = template.Library()
 
@@ -136,4 +137,5 @@ def card_number(digits: str) -> str:
 @register.filter
 def payment_words(shop: Shop, language: str) -> str:
     """The shop's payment instructions in this language, or else in its main one."""
-    return translated_text(shop.manual_payment_instructions, "manual_payment_instructions", shop.translations, language)
+    text, language = shop.manual_payment_instructions, further_language(shop, language)
+    return translated_text(text, "manual_payment_instructions", shop.translations, language)
