@@ -62,6 +62,9 @@ def versions_of(request: Request, slugs: Slugs | None = None) -> list[Version]:
     if not shop.further_languages or (match and match.view_name in _SECRET):
         return []
     root, rest = root_of(shop), _path_with_query(request)
+    if match and match.view_name in _FORM_OF:
+        # The page with the form is another one, without such a last part.
+        slugs = None
     return [
         Version(
             code="" if code == OTHER else code,

@@ -25,7 +25,7 @@ _BUTTONS = ("submit", "button", "reset")
 _SILENT = ("script", "style")
 # Stands between the texts of a page.
 _NEXT = "\0"
-_WORD = re.compile(r"[^\W\d_]{2,}")
+WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def shown(text: str) -> str:
@@ -78,7 +78,7 @@ def bare_lines(text: str, allowed: Iterable[str] = ()) -> list[str]:
 
 def _bare(texts: Iterable[str], allowed: Iterable[str]) -> list[str]:
     known = set(allowed)
-    return [text.strip() for text in texts if set(_WORD.findall(_without_addresses(text))) - known]
+    return [text.strip() for text in texts if set(WORD.findall(_without_addresses(text))) - known]
 
 
 def _without_addresses(text: str) -> str:

@@ -11,6 +11,7 @@ from django.conf import settings
 from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
+from django.utils import translation
 
 from storefront.kit.countries import countries
 from tests.languages.pseudo import WORD, bare_words, pseudo
@@ -23,7 +24,24 @@ ICON = re.compile(r'<(\w+)[^>]*class="[^"]*material-symbols[^>]*>.*?</\1>', re.S
 ENDING = re.compile(r"\b(api|app)_…[\w-]{4}|\(…[\w-]{4}\)")
 # Words that are the same in each language: names, formats, units, abbreviations, months, and parts of addresses.
 SAME = {
-    *("Storefront", "EUR", "UTC", "CSV", "JSON", "HTML", "API", "URL", "ID", "SKU", "GTIN", "kg", "ms", "GB", "IBAN"),
+    *(
+        "Storefront",
+        "Stripe",
+        "EUR",
+        "UTC",
+        "CSV",
+        "JSON",
+        "HTML",
+        "API",
+        "URL",
+        "ID",
+        "SKU",
+        "GTIN",
+        "kg",
+        "ms",
+        "GB",
+        "IBAN",
+    ),
     *("BIC", "Deutsch", "English", "None", "http", "https", "com", "example", "www", "admin", "esc"),
 }
 PAGES = ["admin:index", "admin:settings", "admin:security", "admin:choose_shop", "admin:password_change"]
@@ -106,11 +124,9 @@ def bare(html: str) -> list[str]:
 
 def words_of_data() -> set[str]:
     """The words of all rows, of months, of countries, and of names of time zones, which need no marks."""
-    words = (
-        SAME
-        | {*month_abbr}
-        | {word for text in (*countries().values(), *available_timezones()) for word in WORD.findall(text)}
-    )
+    with translation.override("de"):
+        names = [*countries().values(), *available_timezones()]
+    words = SAME | {*month_abbr} | {word for text in names for word in WORD.findall(text)}
     for model in apps.get_models():
         if model.__module__.startswith("storefront."):
             for values in model._base_manager.values_list():
