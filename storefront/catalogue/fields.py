@@ -42,7 +42,7 @@ MIN_VALUES: dict[type[models.Model], dict[str, int]] = {
 # Maximum values, in the same way.
 MAX_VALUES: dict[type[models.Model], dict[str, int]] = {Option: {"max_length": MAX_TEXT_LENGTH}}
 
-# What is said about a member of another type.
+# Messages on members of another type.
 _NO_TEXT = _lazy("expected a text, found %(value)s")
 _NO_ADDRESS = _lazy("expected an address, found %(value)s")
 _NO_FLAG = _lazy("expected true or false, found %(value)s")

@@ -47,10 +47,10 @@ class RefundInline(ReadOnlyInline):
 class EntryInline(ReadOnlyInline):
     model = PaymentEntry
     verbose_name_plural = _lazy("log")
-    fields = readonly_fields = ["when", "kind", "amount", "from_state", "to_state", "source", "event_id", "told"]
+    fields = readonly_fields = ["when", "kind", "amount", "from_state", "to_state", "source", "event_id", "note"]
 
     when = moment("at", _lazy("at"))
-    told = column(_lazy("detail"), lambda row: worded(row.detail))
+    note = column(_lazy("detail"), lambda row: worded(row.detail))
 
 
 @admin.register(Payment)

@@ -1,5 +1,5 @@
-"""What is said to the shop about a payment: sentences that are stored in English, and shown in the language of whoever
-reads them."""
+"""Sentences for the shop about its payments, which are stored in English, and shown in the language of whoever reads
+them."""
 
 import re
 from functools import cache
@@ -20,7 +20,7 @@ NO_ORDER = _noop("There is no order for this money, and it could not be given ba
 CANCELLED_MEANWHILE = _noop("The money was taken when the order had been cancelled.")
 TOO_LATE = _noop("The payment came after the order could no longer be placed.")
 NOT_GIVEN_BACK = _noop("The provider could not give the money back.")
-# Those with values, which are stored with them.
+# Sentences with values, which are stored with them.
 WITH_VALUES = (ANOTHER_PAYMENT, TOOK_MORE, TOOK_LESS, OTHER_CURRENCY, OTHER_AMOUNT)
 
 

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from django.http import HttpResponse
 from django.urls import get_script_prefix, reverse
@@ -62,9 +63,6 @@ def versions_of(request: Request, slugs: Slugs | None = None) -> list[Version]:
     if not shop.further_languages or (match and match.view_name in _SECRET):
         return []
     root, rest = root_of(shop), _path_with_query(request)
-    if match and match.view_name in _FORM_OF:
-        # The page with the form is another one, without such a last part.
-        slugs = None
     return [
         Version(
             code="" if code == OTHER else code,
@@ -92,11 +90,12 @@ def alternates(shop: Shop, canonical: str, slugs: Slugs | None = None) -> list[t
 
 
 def _with_slug(path: str, slugs: Slugs | None, code: str) -> str:
-    """The path with its last part in this language, and its query."""
-    if not slugs or code not in slugs:
+    """The path, with its query. If it ends in one of the slugs, it ends in that of this language."""
+    before, mark, query = path.partition("?")
+    above, _slash, last = before.rpartition("/")
+    if not slugs or code not in slugs or unquote(last) not in slugs.values():
         return path
-    path, mark, query = path.partition("?")
-    return f"{path.rpartition('/')[0]}/{escape_uri_path(slugs[code])}{mark}{query}"
+    return f"{above}/{escape_uri_path(slugs[code])}{mark}{query}"
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,8 @@ STEMS = [
     ("fi", "mukeja", "mukej"),
     ("fr", "tasses", "tass"),
     ("ga", "mhuga", "muga"),
+    # There is no stemmer for Hebrew.
+    ("he", "כוסות", "כוסות"),
     ("hi", "कपों", "कप"),
     ("hu", "bögrék", "bögre"),
     ("hy", "բաժակներ", "բաժ"),

@@ -124,7 +124,7 @@ class _Reader:
             [
                 ("title", "name", parsers.required(parsers.decoded(product["name"]))),
                 ("body", "description", parsing.html),
-                ("tags", "tags", _tags),
+                ("tags", "tags", lambda cell: _distinct(_decoded(tag.strip()) for tag in cell.split(","))),
                 ("gift card", "is_gift_card", parsers.boolean(blank=KEEP)),
                 ("meta title", "meta_title", parsers.text_or_none(product["meta_title"])),
                 ("meta description", "meta_description", lambda value: parsing.html(value) or None),
@@ -394,10 +394,6 @@ def _continues(value: str) -> bool:
     """The flag for selling a product that is out of stock: `CONTINUE` or `DENY`, or true or false."""
     words = {"continue": True, "deny": False}
     return words[value.lower()] if value.lower() in words else parsers.boolean(blank=False)(value)
-
-
-def _tags(value: str) -> list[str]:
-    return _distinct(_decoded(tag.strip()) for tag in value.split(","))
 
 
 def _distinct(values: Any) -> list[str]:
