@@ -43,7 +43,7 @@ STAFF_FILES = (
     r"^storefront/documents/(issuing|numbering)\.py$",
     r"^storefront/gift_cards/(codes|issuing)\.py$",
     r"^storefront/orders/(actions|allowing|dashboard|desk_\w+|erasing|figures|fulfilling|rules|sent_mails|timeline)\.py$",
-    r"^storefront/payments/(accounts|actions|asking|erasing|line_refunds|refund_ledger|refunds|rules|settling)\.py$",
+    r"^storefront/payments/(accounts|actions|alerts|asking|erasing|line_refunds|refund_ledger|refunds|rules|settling)\.py$",
     r"^storefront/payments/providers/stripe_(amounts|calls|client|settings)\.py$",
     r"^storefront/pricing/(codes|discount_kinds|eu_rates|postcodes|rate_tables|zones)\.py$",
     r"^storefront/shops/((auth|idempotency|languages|places|rights|scopes)\.py$|templates/shops/mail/)",

@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import ProtectedError
+from django.utils.translation import gettext as _
 
 from storefront.catalogue import records, rules, validation
 from storefront.catalogue.dated import sale_periods
@@ -166,7 +167,7 @@ def plan_variants(
                 variant.image = pictures_by[member].get(entry[member])
                 fields.append("image")
                 if variant.image is None and entry[member] is not None:
-                    errors[f"variants.{number}.{member}"] = ["This is not one of the product's pictures."]
+                    errors[f"variants.{number}.{member}"] = [_("This is not one of the product's pictures.")]
     return plan
 
 
@@ -174,7 +175,7 @@ def plan_media(product: Product, entries: Sequence[Entry], errors: Errors) -> Pl
     """The plan for the pictures; new ones come last unless they have a `sort_order`. `url` in an entry is the URL that
     the record shows, or showed before the picture was fetched: another URL replaces the file."""
     existing = _existing(Media, product)
-    plan, _ = plan_entries(
+    plan, _kept = plan_entries(
         Media,
         existing,
         [_with_source_url(product, entry, existing.get(entry.get("id") or 0)) for entry in entries],
@@ -205,7 +206,7 @@ def plan_options(product: Product, entries: Sequence[Entry], errors: Errors) -> 
     for value in OptionValue.objects.filter(shop=product.shop, option__product=product.pk):
         existing[value.option_id][value.pk] = _of_shop(product, value)
     values = Plan()
-    for (number, entry), (option, _) in zip(kept, options.writes, strict=True):
+    for (number, entry), (option, _names) in zip(kept, options.writes, strict=True):
         if "values" in entry or option.pk is None:
             of_option = _plan_values(
                 option, existing.get(option.pk, {}), entry.get("values") or (), errors, f"options.{number}."
@@ -241,9 +242,9 @@ def plan_bundle(product: Product, entries: Sequence[Entry], errors: Errors) -> P
             item.product_id, item.variant_id = entry.get("product_id"), entry.get("variant_id")
             fields += ["product", "variant"]
             if item.product_id not in products:
-                errors[f"{within}product_id"] = ["The shop has no product with this id."]
+                errors[f"{within}product_id"] = [_("The shop has no product with this id.")]
             elif item.product_id == product.pk:
-                errors[f"{within}product_id"] = ["A bundle cannot contain itself."]
+                errors[f"{within}product_id"] = [_("A bundle cannot contain itself.")]
             elif problem := rules.bundle_item_problem(products[item.product_id]):
                 errors[f"{within}product_id"] = [problem]
         elif "variant_id" in entry:
@@ -252,7 +253,7 @@ def plan_bundle(product: Product, entries: Sequence[Entry], errors: Errors) -> P
         if item.variant_id is not None and "variant" in fields:
             variant = variants.get(item.variant_id)
             if variant is None or variant.product_id != item.product_id:
-                errors[f"{within}variant_id"] = ["This variant does not belong to the product."]
+                errors[f"{within}variant_id"] = [_("This variant does not belong to the product.")]
     return plan
 
 
@@ -278,7 +279,7 @@ def _own_categories(product: Product, given: Iterable[Category | int], errors: E
     own = Category.objects.filter(shop=product.shop, pk__in=[id for id in ids if id is not None]).order_by("pk")
     found = list(own.values_list("pk", flat=True))
     if None in ids or len(found) < len(set(ids)):
-        errors["categories"] = ["The shop has no category with this id."]
+        errors["categories"] = [_("The shop has no category with this id.")]
     return found
 
 
@@ -286,7 +287,7 @@ def _plan_values(
     option: Option, existing: dict[int, OptionValue], entries: Sequence[Entry], errors: Errors, within: str
 ) -> Plan:
     path = f"{within}values"
-    plan, _ = plan_entries(
+    plan, _kept = plan_entries(
         OptionValue,
         existing,
         entries,
@@ -296,7 +297,7 @@ def _plan_values(
         path,
     )
     if option.type == Option.Type.TEXT and len(plan.rows) > 1:
-        errors[path] = ["A text option can have only one value, which holds its price."]
+        errors[path] = [_("A text option can have only one value, which holds its price.")]
     check_lengths({"values": plan.rows}, errors, within=within)
     return plan
 

@@ -16,6 +16,8 @@ from typing import Annotated, Any, Literal
 import orjson
 from django.core.exceptions import ValidationError
 from django.db import models
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from ninja import Field
 from pydantic import BeforeValidator, WithJsonSchema
 
@@ -26,6 +28,7 @@ from storefront.kit import clock, markup, money
 from storefront.kit.api.schemas import Moment, MoneyGiven
 from storefront.kit.ids import MAX_ID
 from storefront.kit.money_field import MoneyField
+from storefront.kit.text import Text
 
 # The largest whole number that every JSON parser reads exactly.
 MAX_EXACT = 2**53 - 1
@@ -38,6 +41,14 @@ MIN_VALUES: dict[type[models.Model], dict[str, int]] = {
 
 # Maximum values, in the same way.
 MAX_VALUES: dict[type[models.Model], dict[str, int]] = {Option: {"max_length": MAX_TEXT_LENGTH}}
+
+# Messages on members of another type.
+_NO_TEXT = _lazy("expected a text, found %(value)s")
+_NO_ADDRESS = _lazy("expected an address, found %(value)s")
+_NO_FLAG = _lazy("expected true or false, found %(value)s")
+_NO_MEASURE = _lazy('expected a decimal string such as "0.250", found %(value)s')
+_NO_TIME = _lazy("expected a time such as 2026-11-21T07:30:00Z, found %(value)s")
+_NO_INTEGER = _lazy("expected a whole number, found %(value)s")
 
 MemberParser = Callable[[Any], Any]
 
@@ -79,7 +90,7 @@ def kind_of(column: Any) -> Kind:
         raise KeyError(f"{column} is of a type that catalogue/fields.py does not have.")
     kind = make(column)
     if column.choices:
-        values = [value for value, _ in column.choices]
+        values = [value for value, _name in column.choices]
         kind = replace(kind, given=Literal[tuple(values)], parse=_choice(values))
     return _nullable(kind) if column.null else kind
 
@@ -91,23 +102,25 @@ def writable(model: type[models.Model], closed: Collection[str]) -> list[str]:
 
 def text_parser(limit: int | None) -> MemberParser:
     """A parser for a text of at most `limit` characters."""
-    return lambda value: parsing.check_text(_is(str, value, "a text"), limit)
+    return lambda value: parsing.check_text(_is(str, value, _NO_TEXT), limit)
 
 
 def url_parser(limit: int) -> MemberParser:
     """A parser for an http or https URL of at most `limit` characters."""
 
     def parse(value: Any) -> str:
-        address = parsing.check_text(_is(str, value, "an address"), limit)
+        address = parsing.check_text(_is(str, value, _NO_ADDRESS), limit)
         if not address.startswith(("https://", "http://")):
-            raise InvalidValue(f"expected a URL that begins with https:// or http://, found {quoted(address)}")
+            raise InvalidValue(
+                _("expected a URL that begins with https:// or http://, found %(value)s") % {"value": quoted(address)}
+            )
         return address
 
     return parse
 
 
 def boolean(value: Any) -> bool:
-    return _is(bool, value, "true or false")
+    return _is(bool, value, _NO_FLAG)
 
 
 def _nullable(kind: Kind) -> Kind:
@@ -125,7 +138,7 @@ def or_none(parse: MemberParser) -> MemberParser:
 
 def _reference(column: Any) -> Kind:
     def parse(value: Any) -> Any:
-        raise InvalidValue("means nothing in another shop")
+        raise InvalidValue(_("means nothing in another shop"))
 
     return Kind(given=Id, parse=parse, clean=_of_same_shop)
 
@@ -135,7 +148,9 @@ def _money(column: Any) -> Kind:
         try:
             return money.parse(value)
         except ValueError:
-            raise InvalidValue(f'expected a decimal string such as "12.50", found {quoted(str(value))}') from None
+            raise InvalidValue(
+                _('expected a decimal string such as "12.50", found %(value)s') % {"value": quoted(str(value))}
+            ) from None
 
     return Kind(given=MoneyGiven, parse=parse, dump=money.to_wire, clean=_clean)
 
@@ -158,7 +173,7 @@ def _measure(column: Any) -> Kind:
     parse = parsing.measure()
     return Kind(
         given=MeasureGiven,
-        parse=lambda value: parse(_is(str, value, 'a decimal string such as "0.250"')),
+        parse=lambda value: parse(_is(str, value, _NO_MEASURE)),
         dump=lambda value: f"{value:.3f}",
         clean=_clean,
     )
@@ -171,7 +186,7 @@ def _flag(column: Any) -> Kind:
 def _moment(column: Any) -> Kind:
     return Kind(
         given=Moment,
-        parse=lambda value: parsing.moment(_is(str, value, "a time such as 2026-11-21T07:30:00Z")),
+        parse=lambda value: parsing.moment(_is(str, value, _NO_TIME)),
         dump=clock.timestamp,
         clean=_clean_moment,
     )
@@ -179,10 +194,10 @@ def _moment(column: Any) -> Kind:
 
 def _json(column: Any) -> Kind:
     def parse(value: Any) -> Any:
-        if problems := rules.json_errors({column.name: value}):
-            raise InvalidValue(problems[column.name][0].rstrip(".").replace("Expected", "expected"))
+        if problem := rules.json_problem(column.name, value):
+            raise InvalidValue(problem)
         if _holds_nul(value):
-            raise InvalidValue("contains a NUL character")
+            raise InvalidValue(_("contains a NUL character"))
         return value
 
     # The contents are checked by `rules.json_errors`.
@@ -204,7 +219,7 @@ def _address(column: Any) -> Kind:
 
 
 def _html(column: Any) -> Kind:
-    return replace(_text(column), parse=lambda value: parsing.html(_is(str, value, "a text")), clean=_clean_html)
+    return replace(_text(column), parse=lambda value: parsing.html(_is(str, value, _NO_TEXT)), clean=_clean_html)
 
 
 def _text(column: Any) -> Kind:
@@ -229,16 +244,19 @@ KINDS: dict[type[models.Field], Callable[[Any], Kind]] = {
 }
 
 
-def _is(kind: type, value: Any, expected: str) -> Any:
+def _is(kind: type, value: Any, problem: Text) -> Any:
     if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        raise InvalidValue(f"expected {expected}, found {quoted(orjson.dumps(value).decode())}")
+        raise InvalidValue(str(problem) % {"value": quoted(orjson.dumps(value).decode())})
     return value
 
 
 def _choice(values: list[str]) -> MemberParser:
     def parse(value: Any) -> str:
         if value not in values:
-            raise InvalidValue(f"expected one of {', '.join(values)}, found {quoted(str(value))}")
+            raise InvalidValue(
+                _("expected one of %(values)s, found %(value)s")
+                % {"values": ", ".join(values), "value": quoted(str(value))}
+            )
         return value
 
     return parse
@@ -250,8 +268,11 @@ def _integer_of(column: Any, high: int) -> MemberParser:
     high = MAX_VALUES.get(column.model, {}).get(column.name, high)
 
     def parse(value: Any) -> int:
-        if not low <= _is(int, value, "a whole number") <= high:
-            raise InvalidValue(f"expected a whole number from {low} to {high}, found {value}")
+        if not low <= _is(int, value, _NO_INTEGER) <= high:
+            raise InvalidValue(
+                _("expected a whole number from %(low)s to %(high)s, found %(value)s")
+                % {"low": low, "high": high, "value": value}
+            )
         return value
 
     return parse
@@ -263,13 +284,13 @@ def _holds_nul(value: Any) -> bool:
 
 def _clean(row: models.Model, column: Any, value: Any) -> Any:
     if isinstance(value, str) and "\0" in value:
-        raise ValidationError("NUL characters cannot be stored.")
+        raise ValidationError(_("NUL characters cannot be stored."))
     return column.clean(value, row)
 
 
 def _clean_moment(row: models.Model, column: Any, value: Any) -> Any:
     if isinstance(value, datetime) and value.tzinfo is None:
-        raise ValidationError("Expected a time with its UTC offset.")
+        raise ValidationError(_("Expected a time with its UTC offset."))
     return _clean(row, column, value)
 
 
@@ -277,14 +298,16 @@ def _clean_integer(row: models.Model, column: Any, value: Any) -> Any:
     # PostgreSQL's range, on SQLite too, so that a shop can move from one database to the other.
     cleaned = _clean(row, column, value)
     if abs(cleaned) > MAX_INTEGER:
-        raise ValidationError(f"Expected a number from -{MAX_INTEGER} to {MAX_INTEGER}.")
+        raise ValidationError(
+            _("Expected a number from %(low)s to %(high)s.") % {"low": -MAX_INTEGER, "high": MAX_INTEGER}
+        )
     return cleaned
 
 
 def _clean_html(row: models.Model, column: Any, value: Any) -> Any:
     cleaned = _clean(row, column, value)
     if problem := markup.problem_of_change(cleaned, getattr(row, column.attname)):
-        raise ValidationError(f"This text {problem}.")
+        raise ValidationError(_("This text %(problem)s.") % {"problem": problem})
     return cleaned
 
 
@@ -292,7 +315,7 @@ def _clean_json(row: models.Model, column: Any, value: Any) -> Any:
     if problems := rules.json_errors({column.name: value}):
         raise ValidationError(problems[column.name])
     if _holds_nul(value):
-        raise ValidationError("NUL characters cannot be stored.")
+        raise ValidationError(_("NUL characters cannot be stored."))
     return value
 
 
@@ -300,5 +323,7 @@ def _of_same_shop(row: Any, column: Any, value: Any) -> Any:
     id = rules.as_id(str(value.pk if isinstance(value, models.Model) else value))
     found = None if id is None else column.related_model.objects.filter(shop_id=row.shop_id, pk=id).first()
     if found is None:
-        raise ValidationError(f"The shop has no {column.related_model._meta.verbose_name} with this id.")
+        raise ValidationError(
+            _("The shop has no %(name)s with this id.") % {"name": column.related_model._meta.verbose_name}
+        )
     return found

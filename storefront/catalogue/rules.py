@@ -8,6 +8,8 @@ from typing import Any
 
 import orjson
 from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.catalogue.models import Product, Variant
 from storefront.kit.ids import MAX_ID as MAX_ID
@@ -96,18 +98,26 @@ def json_errors(values: dict[str, Any]) -> dict[str, list[str]]:
     """Problems of the JSON fields among these values, by field."""
     found = {}
     for field, value in values.items():
-        if field in _JSON_SHAPES:
-            fits, expected = _JSON_SHAPES[field]
-            if not fits(value):
-                found[field] = [f"Expected {expected}."]
-            elif value and len(orjson.dumps(value)) > MAX_JSON_BYTES:
-                found[field] = [f"Expected at most {MAX_JSON_BYTES:,} bytes of JSON."]
+        if problem := json_problem(field, value):
+            found[field] = [f"{problem[0].upper()}{problem[1:]}."]
     return found
+
+
+def json_problem(field: str, value: Any) -> str:
+    """The problem of a JSON field, as a phrase that follows its name; empty if there is none."""
+    if field not in _JSON_SHAPES:
+        return ""
+    fits, expected = _JSON_SHAPES[field]
+    if not fits(value):
+        return str(expected)
+    if value and len(orjson.dumps(value)) > MAX_JSON_BYTES:
+        return _("expected at most %(count)s bytes of JSON") % {"count": f"{MAX_JSON_BYTES:,}"}
+    return ""
 
 
 def too_many_entries(count: int, most: int) -> str:
     """The phrase for the error message about a list with more entries than are allowed."""
-    return f"has {count:,} entries; at most {most:,} are allowed"
+    return _("has %(count)s entries; at most %(most)s are allowed") % {"count": f"{count:,}", "most": f"{most:,}"}
 
 
 def too_many(lists: Mapping[str, Sized | None]) -> dict[str, str]:
@@ -159,10 +169,13 @@ JSON_SCHEMAS: dict[str, dict[str, Any]] = {
     "option_values": _TEXT_BY_NAME,
 }
 _JSON_SHAPES = {
-    "translations": (_is_translations, 'an object such as {"de": {"name": "Becher"}}, or null'),
-    "tags": (_is_texts, 'a list of texts such as ["new"]'),
-    "attributes": (_is_attributes, 'a list such as [{"name": "Colour", "values": ["Blue"], "variation": true}]'),
-    "option_values": (_is_text_by_name, 'an object such as {"Colour": "Blue"}'),
+    "translations": (_is_translations, _lazy('expected an object such as {"de": {"name": "Becher"}}, or null')),
+    "tags": (_is_texts, _lazy('expected a list of texts such as ["new"]')),
+    "attributes": (
+        _is_attributes,
+        _lazy('expected a list such as [{"name": "Colour", "values": ["Blue"], "variation": true}]'),
+    ),
+    "option_values": (_is_text_by_name, _lazy('expected an object such as {"Colour": "Blue"}')),
 }
 
 
@@ -192,5 +205,5 @@ def falls_below_zero(row: Product | Variant, before: int) -> bool:
 def bundle_item_problem(product: Product) -> str:
     """The reason why a bundle cannot contain this product, as a sentence; empty if it can."""
     if product.is_gift_card:
-        return "A bundle cannot contain a gift card."
-    return "A bundle cannot contain another bundle." if product.type == Product.Type.BUNDLE else ""
+        return _("A bundle cannot contain a gift card.")
+    return _("A bundle cannot contain another bundle.") if product.type == Product.Type.BUNDLE else ""

@@ -11,6 +11,7 @@ from typing import Any
 
 from django.db import connection
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext as _
 
 from storefront.catalogue import rules
 from storefront.catalogue.dialect import dialect
@@ -97,7 +98,9 @@ def check(row: Product | Category, given: Collection[str], errors: Errors) -> No
 def problems(row: Product | Category) -> dict[str, str]:
     """Returns the problems of the row's slugs in further languages, by language."""
     given = _given(row)
-    form = f"Expected a slug of 1 to {rules.MAX_SLUG_LENGTH} characters without spaces or any of / \\ ? # %."
+    form = _("Expected a slug of 1 to %(most)s characters without spaces or any of / \\ ? # %%.") % {
+        "most": rules.MAX_SLUG_LENGTH
+    }
     found = {language: form for language, slug in given.items() if not rules.is_slug(slug)}
     if found:
         return found

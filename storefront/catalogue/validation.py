@@ -5,6 +5,8 @@ from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.catalogue.dated import sale_periods
 from storefront.catalogue.fields import MIN_VALUES, kind_of
@@ -12,6 +14,8 @@ from storefront.catalogue.models import Product, Variant
 from storefront.catalogue.rules import falls_below_zero
 
 Errors = dict[str, list[str]]
+
+BELOW_ZERO = _lazy("Stock can be below 0 only if backorders are allowed or stock is not tracked.")
 
 
 def assign(row: Any, values: Mapping[str, Any], errors: Errors, *, within: str = "") -> list[str]:
@@ -52,17 +56,17 @@ def check_product(product: Product, errors: Errors) -> None:
     check_stock(product, errors)
     for name, least in MIN_VALUES[Product].items():
         if getattr(product, name) < least:
-            _add(errors, name, f"Expected {least} or more.")
+            _add(errors, name, _("Expected %(least)s or more.") % {"least": least})
     if product.available_from and not product.is_preorder:
-        _add(errors, "available_from", "Only a pre-order has a date. Set is_preorder, or leave this empty.")
+        _add(errors, "available_from", _("Only a pre-order has a date. Set is_preorder, or leave this empty."))
     if product.publish_at and product.unpublish_at and product.unpublish_at <= product.publish_at:
-        _add(errors, "unpublish_at", "Expected a time after publish_at.")
+        _add(errors, "unpublish_at", _("Expected a time after publish_at."))
 
 
 def check_media(media: Any, errors: Errors, *, within: str) -> None:
     """Add a problem if the picture has neither a file nor a URL."""
     if not media.file and not media.source_url.startswith(("https://", "http://")):
-        _add(errors, f"{within}source_url", "Expected a file, or a URL that begins with https:// or http://.")
+        _add(errors, f"{within}source_url", _("Expected a file, or a URL that begins with https:// or http://."))
 
 
 def _check_price(row: Product | Variant, price: Any) -> None:
@@ -74,9 +78,7 @@ def check_stock(row: Any, errors: Errors, *, within: str = "") -> None:
     """Add the problem of a product's or variant's stock that was set below zero."""
     # Without `stock_before`, no stock was set.
     if falls_below_zero(row, getattr(row, "stock_before", row.stock_qty)):
-        _add(
-            errors, f"{within}stock_qty", "Stock can be below 0 only if backorders are allowed or stock is not tracked."
-        )
+        _add(errors, f"{within}stock_qty", str(BELOW_ZERO))
 
 
 def _add(errors: Errors, field: str, problem: str) -> None:
@@ -85,5 +87,5 @@ def _add(errors: Errors, field: str, problem: str) -> None:
 
 def _cleaned(row: Any, field: Any, value: Any) -> Any:
     if value is None and not field.null:
-        raise ValidationError("Expected a value.")
+        raise ValidationError(_("Expected a value."))
     return kind_of(field).clean(row, field, value)

@@ -138,7 +138,7 @@ KINDS: dict[str, MailKind] = {
         _lazy("Somebody asks for an account with the address of one that exists."),
         "known",
     ),
-    "account_reset": _account("New password", "A customer asks for a new password.", "reset"),
+    "account_reset": _account(_lazy("New password"), _lazy("A customer asks for a new password."), "reset"),
     "account_unknown": _account(
         _lazy("New password: there is no account"),
         _lazy("Somebody asks for a new password with an address that no account has."),

@@ -43,9 +43,9 @@ def check_prefix(prefix: str) -> str:
     """
     plain = prefix.replace(YEAR, "2026")
     if not _PREFIX.match(plain):
-        raise ValueError("Use letters, digits, spaces and . / _ # - only, and {year} for the year.")
+        raise ValueError(_("Use letters, digits, spaces and . / _ # - only, and {year} for the year."))
     if plain[-1:].isdigit():
-        raise ValueError("It must not end with a digit or the year. Add a hyphen, for example.")
+        raise ValueError(_("It must not end with a digit or the year. Add a hyphen, for example."))
     return prefix
 
 

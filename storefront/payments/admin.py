@@ -16,6 +16,7 @@ from storefront.payments.admin_accounts import ProviderAccountAdmin
 from storefront.payments.admin_gift_cards import GiftCardAdmin
 from storefront.payments.admin_order import money_of, payment_state, pieces_of, refund_state
 from storefront.payments.admin_refund_form import RefundForm
+from storefront.payments.alerts import worded
 from storefront.payments.models import Payment, PaymentEntry, Refund
 from storefront.payments.refunds import paid_payments, refundable, request_refund
 from storefront.shops.rights import Right
@@ -33,21 +34,23 @@ ATTENTION = choice_filter(
 
 class RefundInline(ReadOnlyInline):
     model = Refund
-    fields = readonly_fields = ["amount_shown", "pieces", "state", "reason", "restocked", "reference", "made"]
+    fields = readonly_fields = ["amount_shown", "pieces", "state", "why", "restocked", "reference", "made"]
 
     amount_shown = money("amount", _lazy("amount"))
     made = moment("created_at", _lazy("made"))
     pieces = column(_lazy("items"), lambda row: pieces_of(row) or "–")
     state = column(_lazy("status"), refund_state)
+    why = column(_lazy("reason"), lambda row: worded(row.reason))
     prefetched = ("lines__line",)
 
 
 class EntryInline(ReadOnlyInline):
     model = PaymentEntry
     verbose_name_plural = _lazy("log")
-    fields = readonly_fields = ["when", "kind", "amount", "from_state", "to_state", "source", "event_id", "detail"]
+    fields = readonly_fields = ["when", "kind", "amount", "from_state", "to_state", "source", "event_id", "note"]
 
     when = moment("at", _lazy("at"))
+    note = column(_lazy("detail"), lambda row: worded(row.detail))
 
 
 @admin.register(Payment)
@@ -62,7 +65,7 @@ class PaymentAdmin(ReadOnlyAdmin):
     ordering = ["-created_at", "-id"]
     fields = readonly_fields = names(
         "order gateway amount_shown captured_shown returned_shown disputed_shown refunded_shown how method "
-        "attention failure dispute reference made changed asked"
+        "attention failed dispute reference made changed asked"
     )
     inlines = [RefundInline, EntryInline]
 
@@ -72,7 +75,8 @@ class PaymentAdmin(ReadOnlyAdmin):
     changed = moment("updated_at", _lazy("last change"))
     asked = moment("due_at", _lazy("next check"))
     captured_shown = money("captured", _lazy("taken"))
-    attention = column(_lazy("attention"), lambda row: row.alert, by="alert", empty="")
+    attention = column(_lazy("attention"), lambda row: worded(row.alert), by="alert", empty="")
+    failed = column(_lazy("failure"), lambda row: worded(row.failure), empty="")
     returned_shown = money("returned", _lazy("given back"))
     disputed_shown = money("disputed", _lazy("disputed"))
     state = badge("status", PAYMENT_COLOURS, by="status")

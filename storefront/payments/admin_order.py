@@ -12,6 +12,7 @@ from storefront.kit.money import ZERO
 from storefront.orders.admin_page import Row
 from storefront.orders.models import Order
 from storefront.orders.timeline import Happening, Log
+from storefront.payments.alerts import worded
 from storefront.payments.models import Payment, PaymentEntry, Refund
 from storefront.payments.providers.registry import PROVIDERS
 
@@ -59,7 +60,11 @@ def payment_text(row: Payment) -> str:
 
 def payment_state(row: Payment) -> str:
     """How the payment stands, with what the shop has to look at, why the last try failed, and how a dispute stands."""
-    more = [row.alert, row.failure, _("dispute: %(dispute)s") % {"dispute": row.dispute} if row.dispute else ""]
+    more = [
+        worded(row.alert),
+        worded(row.failure),
+        _("dispute: %(dispute)s") % {"dispute": row.dispute} if row.dispute else "",
+    ]
     return ", ".join([row.get_state_display(), *filter(None, more)])
 
 
@@ -73,14 +78,14 @@ def refund_text(row: Refund) -> str:
         _("Refund %(amount)s") % {"amount": format_money(row.amount, row.currency)},
         refund_state(row),
         pieces_of(row),
-        row.reason,
+        worded(row.reason),
     ]
     facts += [_("restocked") if row.restocked else "", _("made at the provider") if row.is_foreign else ""]
     return " · ".join(filter(None, facts))
 
 
 def refund_state(row: Refund) -> str:
-    return f"{row.get_status_display()}: {row.failure}" if row.failure else row.get_status_display()
+    return f"{row.get_status_display()}: {worded(row.failure)}" if row.failure else row.get_status_display()
 
 
 def pieces_of(row: Refund) -> str:
@@ -89,7 +94,7 @@ def pieces_of(row: Refund) -> str:
 
 
 def _refund_happened(row: Refund, log: Log) -> Happening:
-    detail = " – ".join(filter(None, [pieces_of(row), row.reason]))
+    detail = " – ".join(filter(None, [pieces_of(row), worded(row.reason)]))
     text = _("Refund of %(amount)s started") % {"amount": format_money(row.amount, row.currency)}
     return Happening(row.created_at, text, detail, log.who("order.refunded", row.created_at), "currency_exchange", 3)
 
@@ -99,5 +104,5 @@ def _entry(row: Payment, entry: PaymentEntry) -> Happening | None:
     if text is None:
         return None
     amount = format_money(abs(entry.amount), row.currency)
-    detail = " · ".join(filter(None, [row.method or provider_name(row), entry.detail]))
+    detail = " · ".join(filter(None, [row.method or provider_name(row), worded(entry.detail)]))
     return Happening(entry.at, f"{text}: {amount}", detail, icon="payments", rank=1)

@@ -16,6 +16,7 @@ from storefront.kit.money import ZERO
 from storefront.orders import actions as orders
 from storefront.orders.models import Order
 from storefront.orders.queries import refund_record
+from storefront.payments import alerts
 from storefront.payments.line_refunds import release_lines
 from storefront.payments.models import Payment, Refund
 from storefront.payments.payment_ledger import move
@@ -28,8 +29,6 @@ log = structlog.get_logger(__name__)
 
 Status = Refund.Status
 
-NO_REASON = "The provider could not give the money back."
-TOO_LATE = "The payment came after the order could no longer be placed."
 # Statuses in the order in which a refund moves through them.
 _RANKS = {Status.PENDING: 0, Status.DONE: 1, Status.FAILED: 2}
 
@@ -58,7 +57,7 @@ def reserve(payment: Payment, amount: Decimal, reason: str, now: datetime, *, re
     return refund
 
 
-def return_money(payment: Payment, now: datetime, reason: str = TOO_LATE) -> None:
+def return_money(payment: Payment, now: datetime, reason: str = alerts.TOO_LATE) -> None:
     """Return the money of a locked payment that cannot become an order, or that came for one that is cancelled; once.
     Held money is cancelled by the worker (`rules.next_call`)."""
     left = payment.captured - payment.refunded
@@ -120,7 +119,7 @@ def _record(payment: Payment, rows: list[Refund], reported: RefundReport, now: d
     """Record the report of one refund in its row, or in a new one. Yields the changes."""
     row = _row_of(reported, rows)
     status = Status(reported.standing)
-    failure = clean(reported, why=255).why or NO_REASON if status == Status.FAILED else ""
+    failure = clean(reported, why=255).why or alerts.NOT_GIVEN_BACK if status == Status.FAILED else ""
     if row is None:
         if _may_be_ours(reported, rows):
             # The refund's own call has no answer yet, which will name it.

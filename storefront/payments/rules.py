@@ -12,6 +12,7 @@ from uuid import UUID
 from django.db.models import TextChoices
 
 from storefront.kit.money import CENT, MAX_AMOUNT, ZERO
+from storefront.payments import alerts
 from storefront.payments.providers.base import News, RefundReport, RefundStanding, Report, SavedMethodReport, Standing
 
 Reported = TypeVar("Reported", Report, RefundReport, SavedMethodReport, News)
@@ -85,26 +86,26 @@ def contradiction(
     sums = [report.captured, report.disputed, report.amount or ZERO, *(each.amount for each in refunds)]
     ids = [report.reference, *(each.reference for each in refunds)]
     if not all(map(_is_sum, sums)) or any(len(each) > MAX_REFERENCE_LENGTH or "\0" in each for each in ids):
-        return "The provider's answer makes no sense."
+        return alerts.NO_SENSE
     names = [each.reference or each.key for each in refunds]
     if not all(names) or len(set(names)) < len(names) or not all(each.amount for each in refunds):
-        return "The provider's answer makes no sense."
+        return alerts.NO_SENSE
     if reference and report.reference not in ("", reference):
-        return f"The provider answered about another payment, {report.reference[:100]}."
+        return alerts.ANOTHER_PAYMENT % {"reference": report.reference[:100]}
     if report.captured > amount:
-        return f"The provider took {report.captured:.2f}, more than the {amount:.2f} that were asked for."
+        return alerts.TOOK_MORE % {"captured": f"{report.captured:.2f}", "amount": f"{amount:.2f}"}
     given_back = sum((each.amount for each in refunds if each.standing == RefundStanding.DONE), ZERO)
     if given_back > report.captured:
-        return "The provider says that more was given back than was taken."
+        return alerts.GAVE_MORE
     if report.standing != Standing.CANCELLED or report.captured:
         if report.currency not in ("", currency):
-            return f"The provider has the payment in {report.currency[:10]}, not in {currency}."
+            return alerts.OTHER_CURRENCY % {"found": report.currency[:10], "currency": currency}
         if report.amount not in (None, amount):
-            return f"The provider has another amount than the {amount:.2f} that were asked for."
+            return alerts.OTHER_AMOUNT % {"amount": f"{amount:.2f}"}
         if report.standing == Standing.PAID and not report.captured and amount:
-            return "The provider says that the payment is paid, and that nothing was taken."
+            return alerts.TOOK_NOTHING
     if any(each.key in asked and asked[each.key] != each.amount for each in refunds):
-        return "The provider gave back another amount than was asked for."
+        return alerts.GAVE_OTHER
     return ""
 
 

@@ -15,7 +15,7 @@ from storefront.kit.money import ZERO
 from storefront.orders import actions as orders
 from storefront.orders.gift_cards import follow_payments
 from storefront.orders.models import Order
-from storefront.payments import refund_ledger
+from storefront.payments import alerts, refund_ledger
 from storefront.payments.models import OrderDraft, Payment, PaymentEntry
 from storefront.payments.payment_ledger import append_to_log, move
 from storefront.payments.placing import follow_payment, lock_draft
@@ -32,8 +32,6 @@ from storefront.payments.rules import (
 from storefront.shops.models import Shop
 
 log = structlog.get_logger(__name__)
-
-CANCELLED_MEANWHILE = "The money was taken when the order had been cancelled."
 
 
 @transaction.atomic
@@ -94,7 +92,7 @@ def apply_report(*, shop: Shop, payment: Payment, report: Report, source: str, i
             is_disputed = Payment.objects.filter(shop=shop, order=payment.order, disputed__gt=ZERO).exists()
             follow_payments(order=payment.order, is_disputed=is_disputed, now=now)
         if payment.order.status == Order.Status.CANCELLED and payment.captured > captured:
-            refund_ledger.return_money(payment, now, CANCELLED_MEANWHILE)
+            refund_ledger.return_money(payment, now, alerts.CANCELLED_MEANWHILE)
     elif payment.draft is not None:
         follow_payment(shop=shop, payment=payment, draft=payment.draft, now=now)
     else:
@@ -111,9 +109,9 @@ def alert_of(payment: Payment) -> str:
         return ""
     waits = payment.draft is not None and payment.draft.state == OrderDraft.State.OPEN
     if payment.order_id is None and not waits and payment.captured > payment.refunded:
-        return "There is no order for this money, and it could not be given back. Please refund it at the provider."
+        return alerts.NO_ORDER
     if payment.captured < payment.amount:
-        return f"The provider took {payment.captured:.2f} of the {payment.amount:.2f} that were asked for."
+        return alerts.TOOK_LESS % {"captured": f"{payment.captured:.2f}", "amount": f"{payment.amount:.2f}"}
     return ""
 
 

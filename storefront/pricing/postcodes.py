@@ -6,6 +6,8 @@ Codes are compared without spaces, hyphens and capitals, and without a country i
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from django.utils.translation import gettext as _
+
 from storefront.kit.postal import region_key
 
 _COUNTRY = re.compile(r"^[A-Z]{1,2}-(?=[0-9])")
@@ -29,12 +31,12 @@ def normal_pattern(text: str) -> str:
     text = text.strip().upper()
     if (ends := _RANGE.match(text)) and len(ends[1]) == len(ends[2]):
         if ends[1] > ends[2]:
-            raise ValueError(f"{text}: the first code of a range must not be above the last one.")
+            raise ValueError(_("%(text)s: the first code of a range must not be above the last one.") % {"text": text})
         return f"{ends[1]}-{ends[2]}"
     code = normal_postcode(text)
     if _CODE.match(code) or _PREFIX.match(code):
         return code
-    raise ValueError(f"{text}: write a code (18565), its beginning (25*) or a range (9000-9999).")
+    raise ValueError(_("%(text)s: write a code (18565), its beginning (25*) or a range (9000-9999).") % {"text": text})
 
 
 def codes_matched(pattern: str, code: str) -> int | None:

@@ -13,6 +13,7 @@ from django.http.response import HttpResponseBase
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import pgettext_lazy
 from unfold.decorators import display
 
 from storefront import audit
@@ -49,6 +50,14 @@ STATE_COLOURS = {
     "undone": "info",
 }
 SHOWN_PROBLEMS = 200
+# What an entry of a report is, in the language of whoever reads it.
+SEVERITIES = {
+    "error": pgettext_lazy("import report", "error"),
+    "warning": pgettext_lazy("import report", "warning"),
+    "note": pgettext_lazy("import report", "note"),
+    "conflict": pgettext_lazy("import report", "conflict"),
+    "skipped": pgettext_lazy("import report", "skipped"),
+}
 
 
 class ProductImportForm(ShopScopedForm):
@@ -205,7 +214,8 @@ class ProductImportAdmin(DecisionsOnImport, MappingOfImport, PicturesOfImport, S
 
 
 def _report_rows(row: ProductImport) -> list[tuple[str, str, str, str]]:
-    return [report_row(Problem(**each)) for each in row.problems]
+    rows = (report_row(Problem(**each)) for each in row.problems)
+    return [(line, key, str(SEVERITIES.get(what, what)), reason) for line, key, what, reason in rows]
 
 
 def exported(shop: Shop, format: str, now: datetime) -> tuple[FileResponse, Losses]:

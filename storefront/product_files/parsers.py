@@ -87,7 +87,7 @@ def money(currency: str, blank: Decimal | None = ZERO) -> Parse:
         if amount > MAX_AMOUNT:
             raise InvalidValue(_("is larger than %(most)s") % {"most": MAX_AMOUNT})
         if problem := problem_of(amount, currency):
-            raise InvalidValue(f"{problem}, found {quoted(value)}")
+            raise InvalidValue(_("%(problem)s, found %(value)s") % {"problem": problem, "value": quoted(value)})
         return quantize(abs(amount), currency)
 
     return parse

@@ -9,11 +9,32 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
+
 from storefront.kit.money import ZERO
 from storefront.product_files.parsed_products import CompactPickle
 
 # Why a sale ends where its cell is empty, which a report has once.
-SALE_ENDS = "is empty; the sale ends; reported once"
+SALE_ENDS = _lazy("is empty; the sale ends; reported once")
+
+# Why a sale of the file is left out: where no sale runs, and where the one that runs ends with it.
+HAS_ENDED = (
+    _lazy("the sale has ended; ignored"),
+    _lazy("the sale has ended; ignored; the earlier sale ends"),
+)
+ENDS_FIRST = (
+    _lazy("the sale ends before it starts; ignored"),
+    _lazy("the sale ends before it starts; ignored; the earlier sale ends"),
+)
+NO_PRICE = (
+    _lazy("there is no regular price until the sale starts; ignored"),
+    _lazy("there is no regular price until the sale starts; ignored; the earlier sale ends"),
+)
+NOT_LOWER = (
+    _lazy("is not lower than the regular price; ignored"),
+    _lazy("is not lower than the regular price; ignored; the earlier sale ends"),
+)
 
 
 @dataclass(slots=True)
@@ -44,10 +65,9 @@ class StatedPrices(CompactPickle):
             starts = self.starts
         if "sale ends" in self.columns:
             ends = self.ends
-        reason = self._unfit(sale, regular, starts, ends, now)
-        if runs and not is_new and (reason or sale is None):
-            ignored = reason.endswith("ignored")
-            reason = (f"{reason}; the earlier sale ends" if ignored else reason) or SALE_ENDS
+        reason = self._unfit(sale, regular, starts, ends, now, ends_one=runs and not is_new)
+        if runs and not is_new and sale is None:
+            reason = str(SALE_ENDS)
         if reason or sale is None:
             sale = starts = ends = None
         if is_reduced or (regular is not None and row.compare_price > regular):
@@ -67,17 +87,20 @@ class StatedPrices(CompactPickle):
         starts: datetime | None,
         ends: datetime | None,
         now: datetime,
+        *,
+        ends_one: bool,
     ) -> str:
         if sale is None:
             return ""
         if ends is not None and ends <= now:
-            return "the sale has ended; ignored"
+            return str(HAS_ENDED[ends_one])
         if starts is not None and ends is not None and ends <= starts:
-            return "the sale ends before it starts; ignored"
+            return str(ENDS_FIRST[ends_one])
         if regular is None and starts is not None and starts > now:
-            return "there is no regular price until the sale starts; ignored"
+            return str(NO_PRICE[ends_one])
         if regular is not None and sale >= regular:
             if "sale price" in self.columns:
-                return "is not lower than the regular price; ignored"
-            return f"the sale price {sale:.2f} is not lower than the regular price; the sale has ended"
+                return str(NOT_LOWER[ends_one])
+            text = _("the sale price %(price)s is not lower than the regular price; the sale has ended")
+            return text % {"price": f"{sale:.2f}"}
         return ""

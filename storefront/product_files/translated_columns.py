@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from storefront.catalogue import parsing, rules
 from storefront.catalogue.models import Product
 from storefront.product_files import parsers
@@ -23,7 +25,7 @@ PARSERS: dict[str, parsing.Parse] = {
     "meta_title": parsers.text(LIMITS[Product]["meta_title"]),
     "meta_description": parsing.html,
 }
-CODES = {code for code, _ in CHOICES} - {OTHER}
+CODES = {code for code, _name in CHOICES} - {OTHER}
 _HEADER = re.compile(rf"({'|'.join(PARSERS)}):([a-z]+)")
 
 NOT_HELD = "Translations of choices, details and pictures, or into languages that the shop does not have"
@@ -69,7 +71,7 @@ class TranslatedColumns:
         if texts:
             state(parsed, texts)
             for problem in rules.json_errors({"translations": texts}).get("translations", ()):
-                row.refuse(self.names[0][0], f"and the other translations: {problem}")
+                row.refuse(self.names[0][0], _("and the other translations: %(problem)s") % {"problem": problem})
 
 
 def state(parsed: ParsedProduct, texts: Texts) -> None:

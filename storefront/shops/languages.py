@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 # In the order of their English names.
@@ -47,7 +48,7 @@ _LANGUAGES: dict[str, tuple[Any, str | None]] = {
 # The code of every other language. Its words are searched as they are written.
 OTHER = "other"
 STEMMERS = {code: stemmer for code, (_, stemmer) in _LANGUAGES.items() if stemmer}
-CHOICES = [*((code, name) for code, (name, _) in _LANGUAGES.items()), (OTHER, _lazy("Another language"))]
+CHOICES = [*((code, name) for code, (name, _stems) in _LANGUAGES.items()), (OTHER, _lazy("Another language"))]
 # Languages in which the service's own texts exist.
 TEXTS = ("en", "de", "fr", "es", "it", "nl", "pl", "ar", "he")
 # Languages that are written from right to left.
@@ -71,12 +72,13 @@ def problem_of_further(main: str, further: Sequence[str]) -> str:
     """Why a shop with this main language cannot have these further ones, as a sentence; empty if it can."""
     names = dict(FURTHER_CHOICES)
     if unknown := [code for code in further if code not in names]:
-        return f"Unknown: {', '.join(unknown)}. Expected codes such as de or fr."
+        return _("Unknown: %(codes)s. Expected codes such as de or fr.") % {"codes": ", ".join(unknown)}
     if main in further:
-        return f"{names[main]} is the main language already."
+        return _("%(language)s is the main language already.") % {"language": names[main]}
     if len(set(further)) < len(further):
-        return "Name each language once."
-    return f"At most {MAX_FURTHER} further languages." if len(further) > MAX_FURTHER else ""
+        return _("Name each language once.")
+    most = _("At most %(count)s further languages.") % {"count": MAX_FURTHER}
+    return most if len(further) > MAX_FURTHER else ""
 
 
 def direction(code: str) -> str:

@@ -75,12 +75,12 @@ class ShopScopedForm(forms.ModelForm):
     def _check_markup(self, name: str) -> None:
         """Refuse a changed text that cannot be shown as HTML."""
         if problem := markup.problem_of_change(self.cleaned_data.get(name) or "", self.initial.get(name)):
-            self.add_error(name, f"This text {problem}.")
+            self.add_error(name, _("This text %(problem)s.") % {"problem": problem})
 
     def clean_translation(self, name: str, text: str) -> str:
         """The text of this field in another language, cleaned as the original is. Raises ValidationError."""
         if isinstance(self.instance._meta.get_field(name), models.TextField) and (problem := markup.problem(text)):
-            raise forms.ValidationError(f"This text {problem}.")
+            raise forms.ValidationError(_("This text %(problem)s.") % {"problem": problem})
         tidy = getattr(self.fields[name], "tidy", None)
         return tidy(text) if tidy else text
 
@@ -256,8 +256,8 @@ class FurtherLanguagesField(forms.MultipleChoiceField):
             choices=FURTHER_CHOICES,
             widget=UnfoldAdminCheckboxSelectMultipleWidget,
             required=False,
-            label="Further languages",
-            help_text="Besides the main one. Their pages are below /de/ and the like.",
+            label=_lazy("Further languages"),
+            help_text=_lazy("Besides the main one. Their pages are below /de/ and the like."),
         )
 
 

@@ -13,13 +13,15 @@ from django import forms
 from django.contrib import admin
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.kit import translations
 from storefront.shops.languages import CHOICES
 from storefront.shops.models import Shop
 
 LANGUAGES = dict(CHOICES)
-MISSING = "Missing. Shoppers see the original."
+MISSING = _lazy("Missing. Shoppers see the original.")
 # Characters of the original that an empty field shows.
 HINT = 80
 
@@ -60,7 +62,7 @@ class TranslatedForm(forms.ModelForm):
         super()._clean_fields()  # type: ignore[misc]
         for key in self._changed_fields():
             if key in self.cleaned_data:
-                name, _ = self.in_languages[key]
+                name = self.in_languages[key][0]
                 try:
                     text = (self.cleaned_data[key] or "").strip()
                     self.cleaned_data[key] = self.clean_translation(name, text)  # type: ignore[attr-defined]
@@ -114,7 +116,7 @@ class Translated:
     def form_in_languages(self, request: Any, codes: list[str]) -> type[forms.ModelForm]:
         """The form with a field for each language of each translated field."""
         keys = {field_name(name, code): (name, code) for name in self.translated for code in codes}
-        fields = {key: self._copied(request, name) for key, (name, _) in keys.items()}
+        fields = {key: self._copied(request, name) for key, (name, _code) in keys.items()}
         return type(self.form.__name__, (TranslatedForm, self.form), {**fields, "in_languages": keys})
 
     def _copied(self, request: Any, name: str) -> forms.Field:
@@ -137,10 +139,11 @@ def missing_filter(*names: str) -> type[admin.SimpleListFilter]:
     """A filter of a list: rows that have one of these texts, and not in a language of the shop."""
 
     class MissingTranslations(admin.SimpleListFilter):
-        title, parameter_name = "translations", "untranslated"
+        title, parameter_name = _lazy("translations"), "untranslated"
 
         def lookups(self, request: Any, model_admin: Any) -> list[tuple[str, str]]:
-            return [(code, f"Missing in {LANGUAGES.get(code, code)}") for code in request.shop.further_languages]
+            codes = request.shop.further_languages
+            return [(code, _("Missing in %(language)s") % {"language": LANGUAGES.get(code, code)}) for code in codes]
 
         def queryset(self, request: Any, queryset: Any) -> Any:
             return queryset.filter(lacking(names, self.value())) if self.value() else queryset

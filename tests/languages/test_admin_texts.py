@@ -3,6 +3,7 @@
 import gettext
 import re
 from calendar import month_abbr
+from collections.abc import Iterable
 from zoneinfo import available_timezones
 
 import pytest
@@ -11,8 +12,14 @@ from django.conf import settings
 from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
+from django.utils import translation
 
+from storefront.content.mail_kinds import KINDS
+from storefront.content.mail_words import Words
+from storefront.content.models import MailText
+from storefront.kit import clock
 from storefront.kit.countries import countries
+from storefront.website.mail_samples import sample_mail
 from tests.languages.pseudo import WORD, bare_words, pseudo
 from tests.server.admin_rows import ROWS
 from tests.staff import admin_url, make_staff, open_desk
@@ -23,7 +30,24 @@ ICON = re.compile(r'<(\w+)[^>]*class="[^"]*material-symbols[^>]*>.*?</\1>', re.S
 ENDING = re.compile(r"\b(api|app)_…[\w-]{4}|\(…[\w-]{4}\)")
 # Words that are the same in each language: names, formats, units, abbreviations, months, and parts of addresses.
 SAME = {
-    *("Storefront", "EUR", "UTC", "CSV", "JSON", "HTML", "API", "URL", "ID", "SKU", "GTIN", "kg", "ms", "GB", "IBAN"),
+    *(
+        "Storefront",
+        "Stripe",
+        "EUR",
+        "UTC",
+        "CSV",
+        "JSON",
+        "HTML",
+        "API",
+        "URL",
+        "ID",
+        "SKU",
+        "GTIN",
+        "kg",
+        "ms",
+        "GB",
+        "IBAN",
+    ),
     *("BIC", "Deutsch", "English", "None", "http", "https", "com", "example", "www", "admin", "esc"),
 }
 PAGES = ["admin:index", "admin:settings", "admin:security", "admin:choose_shop", "admin:password_change"]
@@ -70,7 +94,8 @@ def test_the_form_of_each_page_has_no_text_that_is_not_marked(shop, rows, speaki
     with pseudo("de"):
         for model, row in rows.items():
             html = speaking(admin_url(row, "change"), as_operator=model._meta.label_lower in OPERATORS)
-            found[model._meta.label_lower] = bare(html)
+            # Mails are in the shop's language, whatever that of the page.
+            found[model._meta.label_lower] = bare(html, texts_of_mails() if model is MailText else ())
     assert {name: bare for name, bare in found.items() if bare} == {}
 
 
@@ -98,21 +123,31 @@ def test_no_text_of_the_catalogue_is_shown_in_english(shop, rows, speaking):
             assert texts & english == set(), path
 
 
-def bare(html: str) -> list[str]:
-    """The texts of a page that are neither marked nor data, whose words may be capitalised."""
-    words = words_of_data()
+def bare(html: str, others: Iterable[str] = ()) -> list[str]:
+    """The texts of a page that are neither marked nor data, whose words may be capitalised, nor have words of
+    others."""
+    words = words_of_data() | {word for text in others for word in WORD.findall(text)}
     return bare_words(html, words | {word.capitalize() for word in words})
 
 
 def words_of_data() -> set[str]:
     """The words of all rows, of months, of countries, and of names of time zones, which need no marks."""
-    words = (
-        SAME
-        | {*month_abbr}
-        | {word for text in (*countries().values(), *available_timezones()) for word in WORD.findall(text)}
-    )
+    with translation.override("de"):
+        names = [*countries().values(), *available_timezones()]
+    words = SAME | {*month_abbr} | {word for text in names for word in WORD.findall(text)}
     for model in apps.get_models():
         if model.__module__.startswith("storefront."):
             for values in model._base_manager.values_list():
                 words |= {word for value in values for word in WORD.findall(str(value))}
     return words
+
+
+def texts_of_mails() -> list[str]:
+    """The standard texts of the mails that a merchant can change."""
+    texts: list[str] = []
+    for row in MailText.objects.select_related("shop"):
+        words = Words()
+        sample_mail(row.kind, shop=row.shop, words=words, now=clock.now())
+        texts += words.standard.values()
+        texts += KINDS[row.kind].meanings
+    return texts

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from django.utils.translation import gettext_lazy as _lazy
+
 from storefront.catalogue.admin_pages.rows import Column, Row, RowsField
 from storefront.catalogue.models import Product
 from storefront.catalogue.translating import ATTRIBUTE, OPTION, PICTURE, VARIANT, joined, key
@@ -10,9 +12,9 @@ from storefront.staff.admin_translations import LANGUAGES
 
 
 def parts_field(codes: Iterable[str]) -> RowsField:
-    columns = [Column("key", "", is_hidden=True), Column("text", "Text", is_fixed=True)]
-    columns += [Column(code, LANGUAGES.get(code, code), "Missing") for code in codes]
-    return RowsField(columns, add="", label="Choices, details, extras and pictures")
+    columns = [Column("key", "", is_hidden=True), Column("text", _lazy("Text"), is_fixed=True)]
+    columns += [Column(code, LANGUAGES.get(code, code), _lazy("Missing")) for code in codes]
+    return RowsField(columns, add="", label=_lazy("Choices, details, extras and pictures"))
 
 
 def part_rows(product: Product, codes: Iterable[str]) -> list[Row]:

@@ -5,6 +5,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from storefront.catalogue import rules, validation
 from storefront.catalogue.validation import Errors
 
@@ -26,7 +28,7 @@ class Plan:
     @property
     def rows(self) -> list[Any]:
         """The list's rows after the change."""
-        return self.unchanged + [row for row, _ in self.writes]
+        return self.unchanged + [row for row, _names in self.writes]
 
     def write(self) -> None:
         """Write the plan, with one statement for each different set of fields."""
@@ -94,11 +96,11 @@ def plan_entries(
         within, id = f"{path}.{number}.", entry.get("id")
         row = unnamed.pop(id, None) if id is not None else None
         if id is not None and row is None:
-            unknown = f"This product has no {model._meta.verbose_name} with this id."
-            errors[f"{within}id"] = ["Another entry has this id." if id in existing else unknown]
+            unknown = _("This product has no %(name)s with this id.") % {"name": model._meta.verbose_name}
+            errors[f"{within}id"] = [_("Another entry has this id.") if id in existing else unknown]
         elif entry.get("remove"):
             if row is None:
-                errors[f"{within}remove"] = ["Only an entry with an id can be removed."]
+                errors[f"{within}remove"] = [_("Only an entry with an id can be removed.")]
             else:
                 plan.deletes.append(row)
         else:
@@ -119,7 +121,7 @@ def check_lengths(lists: Mapping[str, Any], errors: Errors, within: str = "") ->
     """The names of the lists that are too long, which are added to `errors`."""
     too_long = rules.too_many(lists)
     for name, problem in too_long.items():
-        errors.setdefault(within + name, []).append(f"This list {problem}.")
+        errors.setdefault(within + name, []).append(_("This list %(problem)s.") % {"problem": problem})
     return set(too_long)
 
 

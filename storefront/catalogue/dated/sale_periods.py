@@ -15,12 +15,13 @@ from datetime import datetime
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 # Columns that `settle` reads and writes. They are written together or not at all, so that a row never has the state of
 # one moment and the price of another.
 COLUMNS = ("price", "compare_price", "sale_price", "sale_from", "sale_until", "regular_compare_price")
 # The refusal of a change of `price` while the sale price holds.
-PRICE_HOLDS = (
+PRICE_HOLDS = _lazy(
     "A sale price holds: change sale_price, or the regular price, which is in compare_price until the sale ends."
 )
 

@@ -1,6 +1,7 @@
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from storefront import audit
 from storefront.catalogue import auditing, events
@@ -9,6 +10,7 @@ from storefront.catalogue.inventory.queries import Item, item_id, stock_of
 from storefront.catalogue.models import Product, StockAdjustment, Variant
 from storefront.catalogue.parsing import MAX_INTEGER
 from storefront.catalogue.stock import InsufficientStock
+from storefront.catalogue.validation import BELOW_ZERO
 from storefront.kit.refusals import InvalidFields
 from storefront.shops.changes import publish_change
 from storefront.shops.models import Shop
@@ -39,7 +41,7 @@ def adjust_stock(
     InvalidFields, and BelowZero if fewer units are left than are to be removed.
     """
     if (delta is None) == (to is None):
-        raise InvalidFields(errors={"delta": ["Send either delta or set."]})
+        raise InvalidFields(errors={"delta": [_("Send either delta or set.")]})
     product, variant = _locked(shop, product_id, variant_id)
     row = variant or product
     stock = row.stock_qty + (delta or 0) if to is None else to
@@ -78,24 +80,25 @@ def _locked(shop: Shop, product_id: int, variant_id: int | None) -> tuple[Produc
     products = Product.objects.select_for_update(no_key=True)
     product = products.filter(shop=shop, pk=product_id, deleted_at=None).first()
     if product is None:
-        raise InvalidFields(errors={"product_id": ["The shop has no product with this id."]})
+        raise InvalidFields(errors={"product_id": [_("The shop has no product with this id.")]})
     if variant_id is None:
         if Variant.objects.filter(shop=shop, product=product).exists():
-            raise InvalidFields(errors={"variant_id": [f"{product.name} has variants. Adjust the stock of a variant."]})
+            problem = _("%(name)s has variants. Adjust the stock of a variant.") % {"name": product.name}
+            raise InvalidFields(errors={"variant_id": [problem]})
         return product, None
     variant = Variant.objects.select_for_update(no_key=True).filter(shop=shop, product=product, pk=variant_id).first()
     if variant is None:
-        raise InvalidFields(errors={"variant_id": ["This variant does not belong to the product."]})
+        raise InvalidFields(errors={"variant_id": [_("This variant does not belong to the product.")]})
     return product, variant
 
 
 def _check(row: Product | Variant, stock: int, *, field: str) -> None:
     if abs(stock) > MAX_INTEGER:
-        raise InvalidFields(errors={field: [f"Stock must be from -{MAX_INTEGER} to {MAX_INTEGER}."]})
+        problem = _("Stock must be from %(low)s to %(high)s.") % {"low": -MAX_INTEGER, "high": MAX_INTEGER}
+        raise InvalidFields(errors={field: [problem]})
     if stock >= min(row.stock_qty, 0) or not row.track_inventory or row.allow_backorders:
         return
     if field == "set":
-        raise InvalidFields(
-            errors={field: ["Stock can be below 0 only if backorders are allowed or stock is not tracked."]}
-        )
-    raise BelowZero(f"Only {max(row.stock_qty, 0)} in stock.", available=max(row.stock_qty, 0))
+        raise InvalidFields(errors={field: [str(BELOW_ZERO)]})
+    left = max(row.stock_qty, 0)
+    raise BelowZero(_("Only %(count)s in stock.") % {"count": left}, available=left)

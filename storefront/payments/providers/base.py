@@ -19,6 +19,7 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop
 
 from storefront.kit.money import ZERO
 from storefront.kit.refusals import Refusal
+from storefront.shops.staff_language import within_sentence
 
 # Seconds after which a call to a provider is given up. Its outcome is then unknown.
 TIMEOUT_SECONDS = 10
@@ -257,7 +258,7 @@ class Provider:
     def label_for_merchants(self) -> str:
         """As `Stripe: card, wallet or bank`."""
         label = str(self.label)
-        return f"{self.company}: {label[:1].lower()}{label[1:]}" if self.company else label
+        return f"{self.company}: {within_sentence(label[:1])}{label[1:]}" if self.company else label
 
     def minimum(self, currency: str) -> Decimal | None:
         """The smallest payment in this currency that it takes; None if it takes none in it."""

@@ -341,8 +341,9 @@ class _Reader:
                 values = first.read(column, partial(values_of, type=metafield.type))
                 if values is None:
                     refers = REFERENCE in first[column]
-                    what = "refers to something of the other shop" if refers else "is data of an app"
-                    parsed.warn(self.columns.header[column], f"{what}; not imported")
+                    other = _("refers to something of the other shop; not imported")
+                    reason = other if refers else _("is data of an app; not imported")
+                    parsed.warn(self.columns.header[column], reason)
                     continue
             parsed.metafields.append(ParsedMetafield(metafield.key, metafield.name, values))
         attributes = merged(parsed.if_new.get("attributes", []), parsed.metafields)

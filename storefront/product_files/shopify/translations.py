@@ -8,6 +8,8 @@ is no product, are not imported.
 from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 
+from django.utils.translation import gettext as _
+
 from storefront.catalogue.parsing import quoted
 from storefront.product_files.csv_reading import Row, Table, normalised_header
 from storefront.product_files.parsed_products import Failure, Keys, Notice, ParsedProduct, Problem, ReadResult
@@ -87,11 +89,13 @@ def _left_out(row: RowReader) -> str:
     """Why a row like this is not imported; empty if it is."""
     kind, name = row["type"].lower(), row["field"].lower()
     if kind != _PRODUCT:
-        return f"translations of the type {quoted(row['type'])} are not imported; this is the first row"
+        text = _("translations of the type %(value)s are not imported; this is the first row")
+        return text % {"value": quoted(row["type"])}
     if name not in _FIELDS:
-        return f"translations of the field {quoted(row['field'])} are not imported; this is the first row"
+        text = _("translations of the field %(value)s are not imported; this is the first row")
+        return text % {"value": quoted(row["field"])}
     if row["market"]:
-        return "translations for one market alone are not imported; this is the first row"
+        return _("translations for one market alone are not imported; this is the first row")
     return ""
 
 
@@ -101,11 +105,12 @@ def _product(rows: list[RowReader]) -> ReadResult:
     name = rows[0].read_part("default content", PARSERS["name"], own.get("title", ""), "")
     parsed = ParsedProduct(rows[0].line, Keys(slug=slug, name=name), {}, slug, refusal_if_new=ONLY_UPDATES)
     if not (slug or name):
-        rows[0].refuse("identification", "has neither a handle nor a title in the main language")
+        rows[0].refuse("identification", _("has neither a handle nor a title in the main language"))
     for row in rows:
         code = row["locale"].lower().replace("_", "-").split("-")[0]
         if code not in CODES:
-            row.refuse("locale", f"{quoted(row['locale'])} is not a language that a shop can have")
+            text = _("%(value)s is not a language that a shop can have")
+            row.refuse("locale", text % {"value": quoted(row["locale"])})
         elif row["translated content"]:
             field = _FIELDS[row["field"].lower()]
             state(parsed, {code: {field: row.read("translated content", PARSERS[field], "")}})

@@ -72,7 +72,7 @@ class SeoColumns:
                     row.line,
                 )
             except InvalidValue as unfit:
-                parsed.warn(header, f"{unfit}; not imported", row.line)
+                parsed.warn(header, _("%(problem)s; not imported") % {"problem": unfit}, row.line)
 
     def _values(self, row: RowReader, parsed: ParsedProduct) -> Mapping[str, Callable[[], str]]:
         fields, brand = parsed.fields, parsed.related_names.get("brand")

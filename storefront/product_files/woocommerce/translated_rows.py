@@ -9,6 +9,8 @@ import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
+from django.utils.translation import gettext as _
+
 from storefront.catalogue import parsing
 from storefront.catalogue.translating import ATTRIBUTE, key
 from storefront.product_files import parsers
@@ -56,9 +58,9 @@ class TranslatedRows:
     def _read(self, row: RowReader) -> tuple[str, dict[str, Any]]:
         code = row["wpml language"].lower().split("-")[0]
         if code not in CODES:
-            row.refuse("wpml language", "is not a language that a shop can have")
+            row.refuse("wpml language", _("is not a language that a shop can have"))
         if not row["wpml group"]:
-            row.refuse("wpml group", "is empty")
+            row.refuse("wpml group", _("is empty"))
         read = {name: row.read(column, parse) for column, (name, parse) in _TEXTS.items() if column in self.columns}
         names = [row.read(f"attribute {number} name", parsers.decoded(200), "") for number in self.numbers]
         values = [row.read(f"attribute {number} values", texts, []) for number in self.numbers]
