@@ -45,12 +45,12 @@ CATALOGUE = Path(__file__).parents[2] / "storefront/locale/de/LC_MESSAGES/django
 WORDS = """
     the and your you with for from not order orders cart basket our this that are all has have will can cannot of or to
     please price delivery checkout payment address products sold by free back send sent reset choose continue item items
-    add change remove search sort page pages colour size working days abroad collect pair large small made each left
+    add change remove search sort page pages colour size working days abroad collect pair large small made each left vat
 """
 _WORD = re.compile(rf"\b({'|'.join(WORDS.split())})\b", re.IGNORECASE)
 # What is a name, a code or an address on German pages, too.
 NAMES = re.compile(
-    r"\S+@\S+|https?://\S+|\S+\.(?:pdf|example)|Harbour Lane|Isle of Man|WELCOME10|\b[A-Z]+(?:-[A-Z]+)*\b"
+    r"\S+@\S+|https?://\S+|\S+\.(?:pdf|example)|Harbour Lane|Isle of Man|WELCOME10|\b(?!VAT\b)[A-Z-]+\d*\b"
 )
 
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from storefront.gift_cards.models import GiftCard
 from storefront.kit.countries import country_name
-from storefront.kit.format import format_bytes, format_day, format_money, format_percent, format_time
+from storefront.kit.format import format_bytes, format_day, format_money, format_percent, format_time, quoted
 from storefront.kit.names import has_address
 from storefront.kit.translations import translated_text
 from storefront.orders import sending
@@ -24,6 +24,7 @@ from storefront.pricing.taxes import TaxLine
 from storefront.shops.models import Shop
 
 register = template.Library()
+register.filter("quoted", quoted)
 
 
 @register.filter
