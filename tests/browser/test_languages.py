@@ -39,7 +39,7 @@ def goods(street):
 
 def test_the_switch_follows_the_filters(goods, visit):
     page = visit(locale="en-GB").open("/de/categories/cups")
-    page.get_by_role("checkbox", name="In stock").check()
+    page.get_by_role("checkbox", name="Auf Lager").check()
     link = page.locator(".versions").get_by_role("link", name="English")
     expect(link).to_have_attribute("href", re.compile(r"^/categories/cups\?stock=1"))
     link.click()
