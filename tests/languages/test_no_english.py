@@ -166,6 +166,14 @@ def test_pages_of_the_shop(shop, german):
     assert german.found == {}
 
 
+def test_amounts_in_forms_and_quotation_marks_are_german(german):
+    assert 'name="custom_price" inputmode="decimal" maxlength="16" autocomplete="off" value="25,00"' in german.read(
+        "/products/geschenkgutschein"
+    )
+    assert "<h1>„zzz“</h1>" in german.read("/products?q=zzz")
+    assert "inkl. MwSt." in german.read("/products/hafenbecher")
+
+
 def test_errors(shop, german, monkeypatch):
     german.get("/no/such/page")
     german.get("/products/gone")
