@@ -70,6 +70,12 @@ def format_percent(rate: Decimal) -> str:
     return percent_in_locale(rate / 100, locale=active_locale(), decimal_quantization=False)
 
 
+def quoted(text: str) -> str:
+    """The text in quotation marks."""
+    # Translators: what a shopper wrote, in the quotation marks of the language. Germany: „%(text)s“.
+    return _("“%(text)s”") % {"text": text}
+
+
 def format_bytes(size: int) -> str:
     """`1536` as `1.5 KB`, in steps of 1024."""
     amount, units = float(size), ["bytes", "KB", "MB", "GB", "TB"]

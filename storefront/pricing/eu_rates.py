@@ -16,9 +16,12 @@ from storefront import audit
 from storefront.catalogue.models import TaxClass
 from storefront.kit.countries import country_name
 from storefront.pricing.models import TaxRate
+from storefront.shops.languages import TEXTS
 from storefront.shops.models import Shop
 
 AS_OF = date(2026, 1, 1)
+# What the tax is called on price tags, by language.
+NAMES = {"ar": "ضريبة القيمة المضافة", "de": "MwSt.", "es": "IVA", "fr": "TVA", "he": "מע״מ", "it": "IVA", "nl": "btw"}
 NAME = "VAT"
 STANDARD, REDUCED, SECOND_REDUCED, SUPER_REDUCED = "", "reduced", "second reduced", "super-reduced"
 # By country: the standard rate, the lower and the higher reduced rate, and the rate below 5%; empty if there is none.
@@ -122,7 +125,8 @@ def load_eu_rates(*, shop: Shop, replaces: bool = False, now: datetime) -> Plan:
     TaxRate.objects.bulk_create(
         TaxRate(
             shop=shop,
-            name=NAME,
+            name=_name(shop.language),
+            translations={code: {"name": _name(code)} for code in shop.further_languages if code in TEXTS} or None,
             country=rate.country,
             tax_class=classes[rate.class_name] if rate.class_name else None,
             percent=rate.percent,
@@ -138,6 +142,10 @@ def load_eu_rates(*, shop: Shop, replaces: bool = False, now: datetime) -> Plan:
     action = "tax_rate.eu_set_loaded"
     audit.record(shop=shop, action=action, object=about, before={"replaced": before}, after=after, now=now)
     return plan
+
+
+def _name(language: str) -> str:
+    return NAMES.get(language, NAME)
 
 
 def _tax_class(shop: Shop, name: str) -> TaxClass:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from storefront.catalogue.translating import ATTRIBUTE as OF_ATTRIBUTE
 from storefront.catalogue.translating import of_part
-from storefront.kit.format import format_money
+from storefront.kit.format import format_money, quoted
 from storefront.listing.facet_rows import MAX_VALUE_LENGTH
 from storefront.listing.facets import Chosen, Counted, Facets
 from storefront.shops.models import Shop
@@ -95,7 +95,7 @@ class FilterForm:
 
     @property
     def ignored_names(self) -> str:
-        return ", ".join(f"“{each}”" for each in self.ignored)
+        return ", ".join(map(quoted, self.ignored))
 
     @property
     def has_price(self) -> bool:

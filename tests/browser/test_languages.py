@@ -11,6 +11,13 @@ from tests.browser.test_accessibility import check
 from tests.catalogue.factories import make_category, make_media, make_option, make_product, make_variant
 
 pytestmark = pytest.mark.browser
+# How far from the left a word of an element is.
+PLACE_OF = """([part, word]) => {
+  const text = document.querySelector(part).firstChild, range = document.createRange(), start = text.data.indexOf(word);
+  range.setStart(text, start);
+  range.setEnd(text, start + word.length);
+  return range.getBoundingClientRect().left;
+}"""
 
 
 @pytest.fixture
@@ -20,7 +27,9 @@ def goods(street):
     cups = make_category(street, "Cups")
     for number in range(30):
         make_product(street, f"Plate {number}", categories=(cups,), stock_qty=number)
-    cup = make_product(street, "Cup", categories=(cups,), price="1234.50", stock_qty=5)
+    cup = make_product(
+        street, "Cup", categories=(cups,), price="1234.50", stock_qty=5, description="<ul><li>9 cm high.</li></ul>"
+    )
     make_option(cup, "Engraving", {"Gold": "5.00", "Silver": "4.00"}, type="radio")
     for name in ("one", "two"):
         make_media(cup, f"/static/website/placeholder.svg?{name}")
@@ -30,7 +39,7 @@ def goods(street):
 
 def test_the_switch_follows_the_filters(goods, visit):
     page = visit(locale="en-GB").open("/de/categories/cups")
-    page.get_by_role("checkbox", name="In stock").check()
+    page.get_by_role("checkbox", name="Auf Lager").check()
     link = page.locator(".versions").get_by_role("link", name="English")
     expect(link).to_have_attribute("href", re.compile(r"^/categories/cups\?stock=1"))
     link.click()
@@ -71,6 +80,9 @@ def test_pages_from_right_to_left(goods, visit, width):
         shopper.photograph(f"{name}-rtl")
         check(shopper)
     page = shopper.open("/ar/products/cup")
+    # A text without a translation is in its own direction.
+    nine, high = (page.evaluate(PLACE_OF, [".prose li", word]) for word in ("9", "high"))
+    assert nine < high
     name, basket = (
         page.locator(part).first.bounding_box() for part in (".masthead__name", ".masthead__row > :last-child")
     )

@@ -63,11 +63,16 @@ def pseudo(code: str = "de") -> Iterator[None]:
 
 def bare_words(html: str, allowed: Iterable[str] = ()) -> list[str]:
     """The texts of a page, outside of brackets, that have words other than the `allowed` ones."""
-    reader = _Reader()
-    reader.feed(html)
+    reader = _read(html)
     # A marked text can have tags in it, so that its brackets are in different texts of the page.
     between_tags = _outside(_NEXT.join(reader.texts)).split(_NEXT)
     return _bare([*between_tags, *map(_outside, reader.attributes)], allowed)
+
+
+def texts_of_page(html: str) -> list[str]:
+    """The texts of a page that shoppers see or hear."""
+    reader = _read(html)
+    return [*reader.texts, *reader.attributes]
 
 
 def bare_lines(text: str, allowed: Iterable[str] = ()) -> list[str]:
@@ -94,6 +99,12 @@ def _outside(text: str) -> str:
             kept.append(character)
         depth -= character == CLOSING and depth > 0
     return "".join(kept)
+
+
+def _read(html: str) -> "_Reader":
+    reader = _Reader()
+    reader.feed(html)
+    return reader
 
 
 class _Reader(HTMLParser):

@@ -43,6 +43,15 @@ def test_rates_and_classes_are_added_once(shop, other_shop):
     assert not TaxClass.objects.filter(shop=other_shop).exists()
 
 
+def test_the_tax_has_its_name_in_each_of_the_shops_languages(shop, other_shop):
+    shop.further_languages, other_shop.language = ["de", "fr", "sv"], "de"
+    for each, name in ((shop, "VAT"), (other_shop, "MwSt.")):
+        load_eu_rates(shop=each, now=NOW)
+        assert set(TaxRate.objects.filter(shop=each).values_list("name", flat=True)) == {name}
+    assert TaxRate.objects.filter(shop=shop)[0].translations == {"de": {"name": "MwSt."}, "fr": {"name": "TVA"}}
+    assert TaxRate.objects.filter(shop=other_shop)[0].translations is None
+
+
 def test_own_rates_stay_unless_the_merchant_says_otherwise(shop, other_shop):
     lower = TaxClass.objects.create(shop=shop, name="Reduced")
     for each in (shop, other_shop):

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from storefront.gift_cards.models import GiftCard
 from storefront.kit.countries import country_name
-from storefront.kit.format import format_bytes, format_day, format_money, format_percent, format_time
+from storefront.kit.format import format_bytes, format_day, format_money, format_percent, format_time, quoted
 from storefront.kit.names import has_address
 from storefront.kit.translations import translated_text
 from storefront.orders import sending
@@ -25,6 +25,7 @@ from storefront.shops.models import Shop
 from storefront.shops.spoken import further_language
 
 register = template.Library()
+register.filter("quoted", quoted)
 
 
 @register.filter
