@@ -41,7 +41,7 @@ def _write_papers(archive: zipfile.ZipFile, person: Person, beat: Callable[[], N
     # Importing it takes most of a second, and most processes never draw.
     from storefront.documents.drawing import pdf_of
 
-    for document in person.documents().iterator(chunk_size=20):
+    for document in person.documents().select_related("order").iterator(chunk_size=20):
         archive.writestr(paper_name(document), pdf_of([document.record]))
         beat()
 

@@ -96,6 +96,8 @@ def test_gift_cards_keep_their_balance_and_another_recipients_address(shop):
 def test_the_same_address_in_another_shop_loses_nothing(shop, other_shop):
     live(shop)
     live(other_shop)
+    # The link to a new password is sent before, as it counts as one of the shop's mails.
+    run_due_tasks()
     before = rows_of(other_shop)
     erase(shop)
     assert rows_of(other_shop) == before
