@@ -15,8 +15,8 @@ from django.db.models import Q, QuerySet
 from storefront.catalogue import rules
 from storefront.catalogue.dialect import dialect
 from storefront.catalogue.models import Category, Product, TranslatedSlug
+from storefront.catalogue.translating import Texts
 from storefront.catalogue.validation import Errors
-from storefront.kit.translations import translated_text
 from storefront.shops.models import Shop
 
 Model = type[Product] | type[Category]
@@ -25,7 +25,14 @@ Model = type[Product] | type[Category]
 def slug_in(record: Any, language: str) -> str:
     """The slug of a product or category, a row or a stored record, in this language."""
     of = record if isinstance(record, dict) else vars(record)
-    return translated_text(of["slug"], "slug", of["translations"], language)
+    return own_slug((of["translations"] or {}).get(language)) or of["slug"]
+
+
+def own_slug(texts: Texts | None) -> str:
+    """The slug among a row's texts in one language; empty if there is none. Translations that were stored before slugs
+    had languages can have any text there, and no address is made of what can be none."""
+    slug = (texts or {}).get("slug") or ""
+    return slug if rules.is_slug(slug) else ""
 
 
 def slugs_of(shop: Shop, record: Any) -> dict[str, str]:
