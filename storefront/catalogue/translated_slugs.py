@@ -17,6 +17,7 @@ from storefront.catalogue.dialect import dialect
 from storefront.catalogue.models import Category, Product, TranslatedSlug
 from storefront.catalogue.translating import Texts
 from storefront.catalogue.validation import Errors
+from storefront.kit.translations import Translations
 from storefront.shops.models import Shop
 
 Model = type[Product] | type[Category]
@@ -108,15 +109,20 @@ def problems(row: Product | Category) -> dict[str, str]:
     found = {language: form for language, slug in given.items() if not rules.is_slug(slug)}
     if found:
         return found
-    kind = row._meta.verbose_name
-    return {
-        language: f"Another {kind} of this shop already has the slug {slug}."
-        for language, slug in conflicts(row).items()
-    }
+    return {language: taken_problem(type(row), slug) for language, slug in conflicts(row).items()}
+
+
+def taken_problem(model: Model, slug: str) -> str:
+    return f"Another {model._meta.verbose_name} of this shop already has the slug {slug}."
 
 
 def _given(row: Product | Category) -> dict[str, str]:
-    return {language: slug for language, texts in (row.translations or {}).items() if (slug := texts.get("slug"))}
+    return given_in(row.translations)
+
+
+def given_in(translations: Translations | None) -> dict[str, str]:
+    """The slugs of a row with these translations, by language."""
+    return {language: slug for language, texts in (translations or {}).items() if (slug := texts.get("slug"))}
 
 
 def current(shop: int, model: Model) -> QuerySet[TranslatedSlug]:
