@@ -127,7 +127,7 @@ def deviations(shop: Shop) -> Iterator[Deviation]:
         yield Deviation("translated slug", f"{table} {slug} in {language}", has, expected)
     for table, slug, language, expected in fetch(connection, _UNTRANSLATED, {"shop": shop.pk}, prepared=False):
         if language in shop.further_languages:
-            yield Deviation("translated slug", f"{table} {slug} in {language}", None, expected)
+            yield Deviation("translated slug", f"{table} {slug} in {language}", "", expected)
     for slug, listed, listed_as, changed, status, deleted in fetch(connection, _LAST_CHANGES, {"shop": shop.pk}):
         yield from differing("last change", f"product {slug}", listed, None if deleted else changed)
         if listed and not deleted:
