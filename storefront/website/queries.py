@@ -237,7 +237,7 @@ def sitemap_categories(shop: Shop) -> list[tuple[Slugs, datetime]]:
 
 
 def _sitemap_entries(shop: Shop, rows: QuerySet[Any], part: slice) -> list[tuple[Slugs, datetime]]:
-    # Their slugs alone, since the texts of many products are large.
+    # The slugs of the rows alone, since the texts of many products are large.
     translated = [KT(f"translations__{code}__slug") for code in shop.further_languages]
     found = rows.values_list("slug", Coalesce("sitemap_lastmod", "updated_at"), *translated)[part]
     return [

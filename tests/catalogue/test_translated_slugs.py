@@ -160,6 +160,23 @@ def test_reindexing_writes_what_is_missing_and_ends_what_is_wrong(shop, other_sh
     assert (mug.slug, cups.slug) == ("mug", "cups")
 
 
+@pytest.mark.parametrize("make", [make_product, make_category])
+def test_of_rows_that_had_one_slug_before_slugs_had_languages_the_first_gets_it(shop, make):
+    kind = "product" if make is make_product else "category"
+    mug, cup = make(shop, "Mug", translations=german("becher")), make(shop, "Cup")
+    # As in a database of a release without the table: both have it, and a migration fills the table as this does.
+    TranslatedSlug.objects.all().delete()
+    type(cup)._default_manager.filter(pk=cup.pk).update(translations=german("becher"))
+    TranslatedSlug.objects.all().delete()
+    reindex(shop=shop)
+    assert stored(shop, kind) == {("de", "becher"): ("mug", True)}
+    for row in (mug, cup):
+        row.refresh_from_db()
+        assert row.translations == german("becher")
+    (found,) = verifying.deviations(shop)
+    assert (f"{kind} cup in de" in str(found), "becher" in str(found)) == (True, True)
+
+
 def test_a_shop_without_further_languages_asks_for_none(shop, django_assert_num_queries):
     shop.further_languages = []
     with django_assert_num_queries(0):
