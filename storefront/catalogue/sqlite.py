@@ -18,10 +18,11 @@ _P = f"({listable('p')})"
 # The triggers, with what replaces marks in them.
 TRIGGER_FILE = "sqlite.sql"
 # The slugs in further languages of a row `r`, as rows `e`, and their text.
-SLUGS_OF, SLUG = "json_each(r.translations) e", "CASE WHEN e.type = 'object' THEN e.value ->> '$.slug' END"
+_EACH = "json_each(CASE WHEN json_type({0}) = 'object' THEN {0} END)"
+SLUGS_OF, SLUG = f"{_EACH.format('r.translations')} e", "CASE WHEN e.type = 'object' THEN e.value ->> '$.slug' END"
 # The slug of a row `r` in the language of a row `s` of that table.
-TRANSLATED_SLUG = "json_extract(r.translations, '$.\"' || s.language || '\".slug')"
-_GIVEN = "json_each(CASE WHEN <LIVE> THEN NEW.translations END) e"
+TRANSLATED_SLUG = f"(SELECT {SLUG} FROM {SLUGS_OF} WHERE e.key = s.language)"
+_GIVEN = "json_each(CASE WHEN <LIVE> AND json_type(NEW.translations) = 'object' THEN NEW.translations END) e"
 # What the triggers of these slugs do.
 WRITE_SLUGS = f"""
   UPDATE catalogue_translatedslug SET current = 0 WHERE <KIND>_id = NEW.id AND current AND NOT EXISTS

@@ -4,6 +4,7 @@ import orjson
 
 from storefront.catalogue import rules
 from storefront.catalogue.records import TRANSLATIONS_OF_CATEGORIES
+from storefront.catalogue.translated_slugs import own_slug
 from storefront.catalogue.translating import CATEGORY_TEXTS, Record, in_language
 from storefront.kit.translations import translated
 
@@ -38,7 +39,7 @@ def translated_product(record: Record, language: str) -> Record:
     found = (stored or {}).get(language) or {}
     shown = in_language(record, found)
     if "slug" in record:
-        shown = shown | {"slug": found.get("slug") or record["slug"]}
+        shown = shown | {"slug": own_slug(found) or record["slug"]}
     if "categories" in record:
         shown = shown | {"categories": [translated_category(each, language) for each in record["categories"]]}
     return shown

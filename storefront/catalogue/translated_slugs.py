@@ -16,8 +16,9 @@ from django.utils.translation import gettext as _
 from storefront.catalogue import rules
 from storefront.catalogue.dialect import dialect
 from storefront.catalogue.models import Category, Product, TranslatedSlug
+from storefront.catalogue.translating import Texts
 from storefront.catalogue.validation import Errors
-from storefront.kit.translations import translated_text
+from storefront.kit.translations import Translations
 from storefront.shops.models import Shop
 
 Model = type[Product] | type[Category]
@@ -26,7 +27,14 @@ Model = type[Product] | type[Category]
 def slug_in(record: Any, language: str) -> str:
     """The slug of a product or category, a row or a stored record, in this language."""
     of = record if isinstance(record, dict) else vars(record)
-    return translated_text(of["slug"], "slug", of["translations"], language)
+    return own_slug((of["translations"] or {}).get(language)) or of["slug"]
+
+
+def own_slug(texts: Texts | None) -> str:
+    """The slug among a row's texts in one language; empty if there is none. Translations that were stored before slugs
+    had languages can have any text there, and no address is made of what can be none."""
+    slug = (texts or {}).get("slug") or ""
+    return slug if rules.is_slug(slug) else ""
 
 
 def slugs_of(shop: Shop, record: Any) -> dict[str, str]:
@@ -104,15 +112,20 @@ def problems(row: Product | Category) -> dict[str, str]:
     found = {language: form for language, slug in given.items() if not rules.is_slug(slug)}
     if found:
         return found
-    kind = row._meta.verbose_name
-    return {
-        language: f"Another {kind} of this shop already has the slug {slug}."
-        for language, slug in conflicts(row).items()
-    }
+    return {language: taken_problem(type(row), slug) for language, slug in conflicts(row).items()}
+
+
+def taken_problem(model: Model, slug: str) -> str:
+    return f"Another {model._meta.verbose_name} of this shop already has the slug {slug}."
 
 
 def _given(row: Product | Category) -> dict[str, str]:
-    return {language: slug for language, texts in (row.translations or {}).items() if (slug := texts.get("slug"))}
+    return given_in(row.translations)
+
+
+def given_in(translations: Translations | None) -> dict[str, str]:
+    """The slugs of a row with these translations, by language."""
+    return {language: slug for language, texts in (translations or {}).items() if (slug := texts.get("slug"))}
 
 
 def current(shop: int, model: Model) -> QuerySet[TranslatedSlug]:

@@ -34,7 +34,9 @@ def of_part(found: Texts, kind: str, *texts: str) -> str:
 def of_value(found: Texts, name: str, value: str) -> str:
     """A value of an attribute. Shoppers choose by values, so two that have the same text in this language keep those of
     the main one."""
-    text = found.get(key(ATTRIBUTE, name, value)) or value
+    text = found.get(key(ATTRIBUTE, name, value))
+    if not text:
+        return value
     those = key(ATTRIBUTE, name, "")
     twins = [each for each, other in found.items() if other == text and each.startswith(those)]
     return text if len(twins) <= 1 else value
@@ -59,6 +61,9 @@ def in_language(record: Record, found: Texts) -> Record:
     if not found:
         return record
     shown = record | {name: found.get(name) or record[name] for name in TEXTS if name in record}
+    # Most products have translations of their own texts alone.
+    if not any(":" in name for name in found):
+        return shown
     words = _words(record, found)
     if "attributes" in record:
         shown["attributes"] = [_attribute(each, words) for each in record["attributes"] or ()]

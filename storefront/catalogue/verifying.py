@@ -88,6 +88,16 @@ _TRANSLATED = " UNION ALL ".join(
     for table in ("product", "category")
 )
 
+# Slugs in further languages that their rows do not have: the table lacks them, or they are other rows'.
+_UNTRANSLATED = " UNION ALL ".join(
+    f"SELECT '{table}', r.slug, e.key, {dialect.SLUG} FROM catalogue_{table} r, {dialect.SLUGS_OF}"  # noqa: S608
+    f" WHERE r.shop_id = %(shop)s AND r.translations IS NOT NULL{live}"
+    f" AND length(e.key) <= 5 AND length({dialect.SLUG}) BETWEEN 1 AND 255"
+    f" AND NOT EXISTS (SELECT 1 FROM catalogue_translatedslug s WHERE s.{table}_id = r.id AND s.language = e.key"
+    f" AND s.current AND s.slug = {dialect.SLUG})"
+    for table, live in (("product", " AND r.deleted_at IS NULL"), ("category", ""))
+)
+
 # Products that lists by the last change would leave out, or show in a wrong place.
 _LAST_CHANGES = """
     SELECT p.slug, c.updated_at, c.status, p.updated_at, p.status, p.deleted_at
@@ -115,6 +125,9 @@ def deviations(shop: Shop) -> Iterator[Deviation]:
         yield Deviation("old slug", f"{table} {slug}", "in use", "not in use")
     for table, slug, language, has, expected in fetch(connection, _TRANSLATED, {"shop": shop.pk}, prepared=False):
         yield Deviation("translated slug", f"{table} {slug} in {language}", has, expected)
+    for table, slug, language, expected in fetch(connection, _UNTRANSLATED, {"shop": shop.pk}, prepared=False):
+        if language in shop.further_languages:
+            yield Deviation("translated slug", f"{table} {slug} in {language}", "", expected)
     for slug, listed, listed_as, changed, status, deleted in fetch(connection, _LAST_CHANGES, {"shop": shop.pk}):
         yield from differing("last change", f"product {slug}", listed, None if deleted else changed)
         if listed and not deleted:

@@ -12,6 +12,7 @@ from storefront.kit.api.http import json_response
 from storefront.kit.api.schemas import answers
 from storefront.kit.refusals import Refusal
 from storefront.shops.auth import scope
+from storefront.shops.locales import language_named
 from storefront.shops.request import Request
 
 # Requesting a link needs `write_cart` (R-LINK-7).
@@ -47,6 +48,7 @@ def create_checkout_link(
     The order has what the body gives, and can be found by it. `problems` are those of the cart; if nothing in it can be
     bought, there is no link.
     """
+    language = language_named(request.shop, body.locale) if body and body.locale is not None else ""
     cart, lines = carts.cart_with_lines(request.shop, request.now, token=cart_token)
     if cart is None:
         raise EmptyCart(NO_CART)
@@ -56,8 +58,7 @@ def create_checkout_link(
     problems = cart_problems(request.shop, checks)
     if not any(check.left for check in checks):
         raise NothingAvailable(problems=[each | {"field": each["key"]} for each in problems])
-    attribution = body.model_dump(exclude_none=True) if body else {}
-    language = attribution.pop("locale", "").partition("-")[0].lower()
+    attribution = body.model_dump(exclude_none=True, exclude={"locale"}) if body else {}
     url = link.issue_checkout_link(
         shop=request.shop, cart=cart, attribution=attribution, language=language, now=request.now
     )

@@ -29,7 +29,7 @@ class CheckoutLinkGiven(Schema):
     locale: str | None = Field(
         None,
         description="The language of the pages that the link leads to, one of the shop's, such as `de` or `de-AT`. "
-        "Without it, and for a language that the shop does not have, they are in its main language.",
+        "Without it, they are in its main language.",
         examples=["de"],
     )
 

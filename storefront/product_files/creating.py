@@ -14,6 +14,7 @@ from storefront.catalogue.dialect import dialect
 from storefront.catalogue.models import BundleItem, Media, Option, OptionValue, Product, ProductCategory, Variant
 from storefront.catalogue.parsing import InvalidValue
 from storefront.catalogue.product_quota import check_room
+from storefront.catalogue.translated_slugs import current, taken_problem
 from storefront.kit.bulk_insert import Packed, allocate_ids
 from storefront.pictures.requesting import PictureRequests
 from storefront.product_files.later_texts import LaterTexts
@@ -42,11 +43,12 @@ def insert_products(
     With `pictures`, the pictures are requested from the worker. With `texts`, these write the search texts later. Each
     variant that has an id in the source is added to `variant_links`, with that id.
 
-    Raises QuotaReached, and InvalidValue for a bundle item that the shop does not have, or a sale period that cannot
-    be.
+    Raises QuotaReached, and InvalidValue for a bundle item that the shop does not have, a sale period that cannot be,
+    or a slug of a further language that is another product's.
     """
     check_room(shop, len(products))
     packed = [parsed.rows or tables.pack(parsed) for parsed in products]
+    _check_translated(shop, packed)
     slugs = unused_slugs(shop, products)
     ids = list(allocate_ids(Product, len(products)))
     batch = _Batch(packed, variant_links)
@@ -190,6 +192,19 @@ def unused_slugs(shop: Shop, products: Sequence[ParsedProduct]) -> list[str]:
             taken.add(slug)
         slugs.append(slug)
     return slugs
+
+
+def _check_translated(shop: Shop, packed: Sequence[NewRows]) -> None:
+    """Raises InvalidValue for a slug of a further language that is another product's, in that or the main one."""
+    given = {pair for rows in packed for pair in rows.slugs.items()}
+    if not given:
+        return
+    slugs = {slug for _language, slug in given}
+    main = {slug for slug, _product in products_by(shop, "slug", slugs)}
+    known = set(current(shop.pk, Product).filter(slug__in=slugs).values_list("language", "slug"))
+    for language, slug in sorted(given):
+        if slug in main or (language, slug) in known:
+            raise InvalidValue(f"translations: {language}: {taken_problem(Product, slug)}")
 
 
 def _taken(shop: Shop, slugs: set[str]) -> set[str]:

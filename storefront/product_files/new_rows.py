@@ -20,6 +20,7 @@ from storefront.catalogue.models import (
 )
 from storefront.catalogue.parsing import InvalidValue
 from storefront.catalogue.search_texts import SearchText, search_text
+from storefront.catalogue.translated_slugs import given_in
 from storefront.catalogue.variant_prices import follow
 from storefront.kit.bulk_insert import BulkTable, Packed
 from storefront.kit.money import ZERO
@@ -89,6 +90,7 @@ class NewTables:
             ],
             default=max((place for place, (each, _) in enumerate(variants) if each.is_default), default=None),
             options=self._options(parsed),
+            slugs=given_in(row.get("translations")),
         )
 
     def _picture(self, order: int, picture: ParsedMedia) -> Packed:

@@ -205,7 +205,7 @@ class PackedVariant(CompactPickle):
 class NewRows(CompactPickle):
     """A new product's rows without the later columns of `new_rows.NewTables`. `words` are those for spelling, `media`
     has each picture's address and row, `default` is the place of the default variant, `options` has each option's row
-    with those of its values."""
+    with those of its values, `slugs` are those of further languages, by language."""
 
     product: Packed
     search: Packed
@@ -214,6 +214,7 @@ class NewRows(CompactPickle):
     variants: list[PackedVariant]
     default: int | None
     options: list[tuple[Packed, list[Packed]]]
+    slugs: dict[str, str]
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from storefront.catalogue import events, records, rules
+from storefront.catalogue import events, records, rules, translated_slugs
 from storefront.catalogue.dated.plans import Plan, plan_of
 from storefront.catalogue.dated.sale_periods import columns_to_write
 from storefront.catalogue.models import (
@@ -170,7 +170,10 @@ class _ProductUpdate(ListUpdates):
         if "translations" in fields and self.parsed.merges_translations:
             fields = fields | {"translations": patches.merged_translations(self.product, fields["translations"])}
         self.attributes = fields.get("attributes", self.attributes)
-        self.columns.update(self.set(self.product, fields))
+        changed = self.set(self.product, fields)
+        if "translations" in changed:
+            self._check_slugs(fields["translations"])
+        self.columns.update(changed)
         for kind, name in self.parsed.related_names.items():
             row = getattr(self.product, kind)
             before = row.name if row else None
@@ -181,6 +184,11 @@ class _ProductUpdate(ListUpdates):
 
         if self.parsed.metafields:
             self._set_attributes(metafields.merged(self.attributes, self.parsed.metafields))
+
+    def _check_slugs(self, translations: Any) -> None:
+        row = Product(pk=self.product.pk, shop=self.shop, translations=translations)
+        for language, problem in translated_slugs.problems(row).items():
+            raise InvalidValue(f"translations: {language}: {problem}")
 
     def _set_attributes(self, attributes: list[dict[str, Any]]) -> None:
         problems = rules.json_errors({"attributes": attributes})

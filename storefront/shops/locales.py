@@ -51,12 +51,18 @@ def language_asked(request: HttpRequest, shop: Shop, locale: str | None) -> Answ
     if locale is None:
         preferred = preferred_language(request.META.get("HTTP_ACCEPT_LANGUAGE", ""), tuple(shop.languages))
         return Answered(preferred, preferred, varies=True) if preferred else Answered()
+    code = language_named(shop, locale)
+    # A language without a code is undetermined (BCP 47).
+    return Answered(None if code == shop.language else code, "und" if code == OTHER else code)
+
+
+def language_named(shop: Shop, locale: str) -> str:
+    """The shop's language that a `locale` means. Raises InvalidFields if it means none."""
     code = _matching(locale, shop.languages)
     if code is None:
         message = f"{PARAMETER} must be one of the shop's languages: {', '.join(shop.languages)}."
         raise InvalidFields(problems=[problem(PARAMETER, "not_allowed", message, allowed=shop.languages)])
-    # A language without a code is undetermined (BCP 47).
-    return Answered(None if code == shop.language else code, "und" if code == OTHER else code)
+    return code
 
 
 @lru_cache(maxsize=1024)

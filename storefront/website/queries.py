@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Case, OuterRef, Q, QuerySet, Subquery, Sum, When
 from django.db.models.fields.json import KT
+from django.db.models.functions import Coalesce
 
 from storefront.carts import rules as cart_rules
 from storefront.carts.models import Cart, CartLine
@@ -19,6 +20,7 @@ from storefront.catalogue.models import Category, Option, Product, ProductCatego
 from storefront.catalogue.old_slugs import moved_row
 from storefront.catalogue.records import media_url
 from storefront.catalogue.shown import shown_categories
+from storefront.catalogue.translated_slugs import own_slug
 from storefront.catalogue.translating import CATEGORY_TEXTS
 from storefront.kit.money import ZERO
 from storefront.kit.translations import spoken
@@ -242,10 +244,10 @@ def sitemap_categories(shop: Shop) -> list[tuple[Slugs, datetime]]:
 def _sitemap_entries(shop: Shop, rows: QuerySet[Any], part: slice) -> list[tuple[Slugs, datetime]]:
     # The slugs alone, since the texts of many products are large.
     translated = [KT(f"translations__{code}__slug") for code in shop.further_languages]
-    found = rows.values_list("slug", "sitemap_lastmod", "updated_at", *translated)[part]
+    found = rows.values_list("slug", Coalesce("sitemap_lastmod", "updated_at"), *translated)[part]
     return [
-        (dict(zip(shop.languages, [slug, *(other or slug for other in others)], strict=True)), lastmod or updated)
-        for slug, lastmod, updated, *others in found
+        (dict(zip(shop.languages, [slug, *(own_slug({"slug": other}) or slug for other in others)], strict=True)), at)
+        for slug, at, *others in found
     ]
 
 

@@ -64,6 +64,20 @@ NO_SLUGS = (
 )
 
 
+# What apps could store before slugs had languages.
+@pytest.mark.parametrize("language", ['d"e', "d'e", "a.b", "$", ""])
+def test_any_name_of_a_language_can_have_one(shop, language):
+    make_product(shop, "Mug", translations={language: {"slug": "becher"}})
+    assert stored(shop) == {(language, "becher"): ("mug", True)}
+    assert list(verifying.deviations(shop)) == []
+
+
+def test_a_list_has_none(shop):
+    Product.objects.filter(pk=make_product(shop, "Mug").pk).update(translations=[{"slug": "becher"}])
+    assert stored(shop) == {}
+    assert list(verifying.deviations(shop)) == []
+
+
 @pytest.mark.parametrize("translations", NO_SLUGS)
 def test_what_is_no_slug_is_left_out(shop, translations):
     mug = make_product(shop, "Mug")
@@ -129,6 +143,13 @@ def test_reindexing_writes_what_is_missing_and_ends_what_is_wrong(shop, other_sh
     mug = make_product(shop, "Mug", translations=german("becher"))
     cups = make_category(shop, "Cups", translations=german("tassen"))
     make_product(other_shop, "Mug", translations=german("becher"))
+    TranslatedSlug.objects.filter(shop=shop).delete()
+    missing = [str(each) for each in verifying.deviations(shop)]
+    assert len(missing) == 2
+    assert "product mug in de" in missing[0]
+    assert "category cups in de" in missing[1]
+    reindex(shop=shop)
+    assert list(verifying.deviations(shop)) == []
     TranslatedSlug.objects.filter(shop=shop).update(slug="falsch")
     assert len([each for each in verifying.deviations(shop) if "falsch" in str(each)]) == 2
     reindex(shop=shop)
@@ -137,6 +158,23 @@ def test_reindexing_writes_what_is_missing_and_ends_what_is_wrong(shop, other_sh
     assert stored(other_shop) == {("de", "becher"): ("mug", True)}
     assert list(verifying.deviations(shop)) == []
     assert (mug.slug, cups.slug) == ("mug", "cups")
+
+
+@pytest.mark.parametrize("make", [make_product, make_category])
+def test_of_rows_that_had_one_slug_before_slugs_had_languages_the_first_gets_it(shop, make):
+    kind = "product" if make is make_product else "category"
+    mug, cup = make(shop, "Mug", translations=german("becher")), make(shop, "Cup")
+    # As in a database of a release without the table: both have it, and a migration fills the table as this does.
+    TranslatedSlug.objects.all().delete()
+    type(cup)._default_manager.filter(pk=cup.pk).update(translations=german("becher"))
+    TranslatedSlug.objects.all().delete()
+    reindex(shop=shop)
+    assert stored(shop, kind) == {("de", "becher"): ("mug", True)}
+    for row in (mug, cup):
+        row.refresh_from_db()
+        assert row.translations == german("becher")
+    (found,) = verifying.deviations(shop)
+    assert (f"{kind} cup in de" in str(found), "becher" in str(found)) == (True, True)
 
 
 def test_a_shop_without_further_languages_asks_for_none(shop, django_assert_num_queries):

@@ -144,10 +144,16 @@ def test_a_checkout_link_leads_to_its_language(shop, api, shopper):
     token = fill_cart(api, {"product_id": mug.pk})
     plain = link_to(api, token)
     assert plain.startswith("https://shop.example.com/cart/resume?")
-    for locale, language in (("de", "/de"), ("de-AT", "/de"), ("DE", "/de"), ("fr", ""), ("en", "")):
+    for locale, language in (("de", "/de"), ("de-AT", "/de"), ("DE_at", "/de"), ("en", "")):
         url = api.post("/cart/checkout", {"locale": locale}, cart=token).json()["checkout_url"]
         assert url.startswith(f"https://shop.example.com{language}/cart/resume?")
         assert shopper.follow(url)["Location"] == f"{language}/checkout"
+    for locale in ("fr", "", "deutsch"):
+        refused = api.post("/cart/checkout", {"locale": locale}, cart=token)
+        assert (refused.status_code, refused.json()["problems"][0]["field"]) == (422, "locale")
+        assert refused.json()["problems"][0]["allowed"] == shop.languages
+    unnamed = api.post("/cart/checkout", {"locale": None}, cart=token).json()["checkout_url"]
+    assert unnamed.startswith("https://shop.example.com/cart/resume?")
     # The language is not signed: the link can be opened in each.
     assert shopper.follow(plain.replace("/cart/", "/ar/cart/"))["Location"] == "/ar/checkout"
     assert shopper.follow(plain.replace("/cart/", "/fr/cart/")).status_code == 404

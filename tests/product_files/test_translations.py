@@ -4,11 +4,13 @@ import json
 
 import pytest
 
+from storefront.catalogue import verifying
 from storefront.catalogue.models import Category, Product
 from storefront.product_files.csv_reading import UnreadableFile
 from storefront.shops.models import Shop
 from tests.catalogue.factories import make_category, make_product
 from tests.product_files.files import errors, exported, imported
+from tests.product_files.undo import import_kept, undo
 
 ROW = {"Type": "simple", "SKU": "M1", "Name": "Mug", "Published": "1", "Regular price": "9.50"}
 HANDLE = {"Handle": "mug", "Title": "Mug", "Variant Price": "9.50"}
@@ -150,3 +152,44 @@ def test_rows_that_wpml_exports_are_texts_of_their_original(shop, tmp_path):
         }
     }
     assert imported(shop, rows, tmp_path, update=True).updated == 0
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("taken", ["cup", "tasse"])
+@pytest.mark.parametrize("is_new", [True, False])
+@pytest.mark.parametrize("update", [True, False])
+def test_a_slug_that_is_another_products_is_refused(shop, other_shop, tmp_path, taken, is_new, update):
+    """Also one that another is shown at in the language, since it has none of its own there."""
+    speaks(shop, "de", "fr")
+    make_product(shop, "Cup", sku="C1", translations={"fr": {"slug": "tasse"}})
+    if not is_new:
+        make_product(shop, "Mug", sku="M1", translations={"fr": {"slug": "godet"}})
+    rows = [ROW | {"slug:fr": taken}, ROW | {"SKU": "P1", "Name": "Pot", "slug:fr": "pot"}]
+    report = imported(shop, rows, tmp_path, update=update)
+    refused = [f"line 2: translations: fr: Another product of this shop already has the slug {taken}."]
+    if not is_new and not update:
+        refused = []
+    assert (errors(report), report.created, report.updated) == (refused, 1, 0)
+    assert Product.objects.get(shop=shop, sku="P1").translations == {"fr": {"slug": "pot"}}
+    assert [each.translations for each in Product.objects.filter(shop=shop, sku="M1")] == (
+        [] if is_new else [{"fr": {"slug": "godet"}}]
+    )
+    assert imported(other_shop, rows, tmp_path).created == 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_undoing_an_import_gives_back_the_texts_but_no_slug_that_is_taken_since(shop, tmp_path):
+    speaks(shop, "de")
+    make_product(shop, "Mug", sku="M1", translations={"de": {"slug": "becher", "name": "Becher"}})
+    make_product(shop, "Pot", sku="P1", translations={"de": {"slug": "topf", "name": "Topf"}})
+    changes = [ROW | {"slug:de": "krug"}, ROW | {"SKU": "P1", "Name": "Pot", "slug:de": "kanne"}]
+    row, report = import_kept(shop, changes, tmp_path)
+    assert report.updated == 2
+    make_product(shop, "Cup", sku="C1", translations={"de": {"slug": "becher"}})
+    done = undo(shop, row)
+    assert (done.undone, done.left) == (1, 1)
+    stored = dict(Product.objects.filter(shop=shop).values_list("sku", "translations"))
+    assert stored["P1"] == {"de": {"slug": "topf", "name": "Topf"}}
+    assert stored["M1"] == {"de": {"slug": "krug", "name": "Becher"}}
+    assert stored["C1"] == {"de": {"slug": "becher"}}
+    assert list(verifying.deviations(shop)) == []

@@ -3,6 +3,7 @@
 import pytest
 
 from storefront.catalogue import actions
+from storefront.shops.changes import publish_change
 from tests.catalogue.factories import make_product
 from tests.server.edges import EdgeClient, comparable
 from tests.shops.factories import NOW, make_token
@@ -64,3 +65,15 @@ def test_other_shops_and_changes_are_not_mixed(token, shop, other_shop):
     actions.update_product(shop=shop, product=mug, now=NOW, translations={"de": {"name": "Krug"}})
     assert edge.ask("/products/mug?locale=de", token).json["data"]["name"] == "Krug"
     assert edge.ask("/products/mug", token, Accept_Language="de").json["data"]["name"] == "Krug"
+
+
+def test_a_language_that_the_shop_gives_up_is_refused_at_once(token, shop):
+    edge = EdgeClient()
+    for _ in range(2):
+        assert edge.ask("/products/mug?locale=de", token).json["data"]["name"].startswith("Becher")
+        assert edge.ask("/products/mug", token, Accept_Language="de").json["data"]["name"].startswith("Becher")
+    shop.further_languages = ["fr"]
+    shop.save()
+    publish_change(shop.pk)
+    assert edge.ask("/products/mug?locale=de", token).status_code == 422
+    assert edge.ask("/products/mug", token, Accept_Language="de").json["data"]["name"] == "Mug"

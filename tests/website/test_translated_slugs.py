@@ -86,3 +86,14 @@ def test_another_shop_has_its_own(visitor, other_shop, mug):
     make_product(other_shop, "Pot", slug="mug", translations={"de": {"slug": "becher"}})
     assert leads(visitor, "/de/products/krug") == leads(visitor, "/products/krug") == "404"
     assert leads(visitor, "/de/products/becher") == "200"
+
+
+@pytest.mark.parametrize("slug", ["rouge / bleu", "a?b", "..", "x" * 256, " "])
+def test_a_text_that_can_be_no_slug_is_in_no_address(page, api, mug, slug):
+    """Apps could store any before slugs had languages."""
+    Product.objects.filter(pk=mug.pk).update(translations={"fr": {"slug": slug, "name": "Tasse"}})
+    for path in ("/fr/products", "/fr/products/mug", "/fr/categories/cups", "/products/mug"):
+        assert "/fr/products/mug" in page(path)
+    assert "/fr/products/mug<" in page("/fr/sitemap-1.xml")
+    shown = api.get("/products/mug?locale=fr").json()["data"]
+    assert (shown["slug"], shown["name"], shown["translations"]["fr"]["slug"]) == ("mug", "Tasse", slug)

@@ -192,8 +192,10 @@ class _Reader:
         fields = {name: value for name, value in parsed.fields.items() if name in members(Variant) and name != "name"}
         variant = ParsedVariant(self.line, {}, fields, states_options=False)
         found = ParsedProduct(self.line, parsed.keys, {}, variants=[variant], warnings=list(parsed.warnings))
+        # Looked up once, since this runs for every line.
+        ignored = _("is not a member of a variant; ignored")
         for name in sorted(given.keys() & _known() - fields.keys() - _IGNORED - {"name"}):
-            found.warn(name, _("is not a member of a variant; ignored"))
+            found.warn(name, ignored)
         return found
 
     def _lists(self, given: dict[str, Any], parsed: ParsedProduct) -> None:
