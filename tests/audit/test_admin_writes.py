@@ -332,8 +332,7 @@ def test_every_button_of_the_admin_is_tested_here():
     # entries, the fifth asks for a file: tests/orders, tests/payments, tests/documents and tests/pricing have them. The
     # sixth is in test_owner_mails.py, the next four in tests/product_files, the last four in tests/deployment.
     others = {"allow_downloads", "cancel_fulfilment", "check_connection", "correct_invoice", "import_codes", "undo"}
-    others |= {"confirm", "decline", "map_columns", "undo_import", "enter", "close_shop", "reopen_shop"}
-    others.add("move_shop")
+    others |= {"confirm", "decline", "map_columns", "undo_import", "enter", "close_shop", "reopen_shop", "move_shop"}
     assert offered == {*BUTTONS, *others}
 
 
