@@ -122,6 +122,8 @@ def download_record(download: Download, order: Order) -> dict[str, Any]:
     """A file that the line was sold with. An expired one has a URL, too, since expiry depends on the reader's clock
     (R-APP-42)."""
     is_open = is_paid(order) and not is_withdrawn(order) and not is_refunded(download.line)
+    # The link is in the order's language: without this, each file would look its order up.
+    download.order = order
     return {
         "url": download_url(download, order.shop) if is_open else None,
         "name": download.name,
