@@ -198,7 +198,7 @@ def test_a_payment_page_of_another_language_is_not_what_was_shown(goods, german)
     shopper.post("/basket/add", {"product": goods.pk, "axis-0": "Blue", "qty": 1})
     shopper.post("/checkout", details())
     shown = shopper.payment_fields()
-    assert "Mug – Blue is now Becher – Blau." in shopper.post("/de/checkout/payment", shown).content.decode()
+    assert "Mug – Blue heißt jetzt Becher – Blau." in shopper.post("/de/checkout/payment", shown).content.decode()
     assert not Order.objects.exists()
 
 
