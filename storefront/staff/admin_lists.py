@@ -13,6 +13,7 @@ from django.contrib.admin.views.main import ChangeList
 from django.db.models import Model
 from django.utils.html import escape
 from django.utils.safestring import mark_safe
+from django.utils.translation import get_language
 from unfold.admin import ModelAdmin, checkbox
 from unfold.templatetags import unfold_list
 
@@ -27,14 +28,15 @@ class WithQuickRows(ModelAdmin):
 
     def action_checkbox(self, obj: Model) -> str:
         """The box that chooses this row."""
-        before, after = _box()
+        before, after = _box(get_language())
         return mark_safe(f"{before}{escape(obj.pk)}{after}")  # noqa: S308, the rest is Unfold's
 
     action_checkbox.short_description = ModelAdmin.action_checkbox.short_description  # type: ignore[attr-defined]
 
 
 @cache
-def _box() -> list[str]:
+def _box(language: str | None) -> list[str]:
+    """The HTML before and after the id of a row, in this language, which is active."""
     return checkbox.render(ACTION_CHECKBOX_NAME, _PLACE).split(_PLACE)
 
 
@@ -50,7 +52,9 @@ def _label_once(value: Any, empty: str, colours: Any) -> str:
     """The coloured label of a state, which is a text or a pair of key and text."""
     if not isinstance(colours, dict) or not isinstance(value, str | tuple):
         return _display_for_label(value, empty, colours)
-    return _label(value, empty, tuple(colours.items()))
+    # Texts of another language are others.
+    shown = value if isinstance(value, str) else tuple(map(str, value))
+    return _label(shown, empty, tuple(colours.items()))
 
 
 @lru_cache(MAX_LABELS)
