@@ -10,6 +10,7 @@ from django.template import Context
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
 
 from storefront.carts.merging import pop_merge_report
 from storefront.carts.models import Cart
@@ -24,7 +25,7 @@ from storefront.kit.currencies import decimals
 from storefront.kit.format import format_money
 from storefront.pricing.queries import tax_name
 from storefront.shops.languages import OTHER, direction
-from storefront.shops.places import ADMIN, SINGLE
+from storefront.shops.places import ADMIN, SINGLE, page_url
 from storefront.staff import doors
 from storefront.website import pictures, queries, texts, versions
 from storefront.website.looks import FONT_FILES, colours_of, has_own_colours, logo_url, looks_once
@@ -225,9 +226,19 @@ def footer(context: Context) -> dict[str, Any]:
 @register.inclusion_tag("website/terms.html", takes_context=True)
 def terms(context: Context) -> dict[str, Any]:
     """Links to the pages that a shopper accepts with an order: terms, returns, privacy."""
-    pages = {page.kind: page for page in _pages_once(context["request"])}
-    to_read = [pages[kind] for kind in (Page.Kind.RETURNS, Page.Kind.PRIVACY) if kind in pages]
-    return {"request": context["request"], "terms": pages.get(Page.Kind.TERMS), "to_read": to_read}
+    request = context["request"]
+    links = {page.kind: _link_to(request, page) for page in _pages_once(request)}
+    to_read = [links[kind] for kind in (Page.Kind.RETURNS, Page.Kind.PRIVACY) if kind in links]
+    return {"request": request, "terms": links.get(Page.Kind.TERMS), "to_read": to_read}
+
+
+def _link_to(request: Any, page: Page) -> str:
+    return format_html(
+        '<a href="{}" target="_blank" rel="noopener">{}<span class="visually-hidden"> {}</span></a>',
+        page_url(request, "website:page", page.slug, plain=True),
+        page.title,
+        _("(opens in a new window)"),
+    )
 
 
 @register.inclusion_tag("website/price_note.html", takes_context=True)
