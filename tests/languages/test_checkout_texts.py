@@ -10,7 +10,6 @@ import time_machine
 from django.utils import translation
 
 from storefront.checkout.models import Checkout
-from storefront.content.models import Page
 from storefront.documents.drawing import pdf_of
 from storefront.documents.mails import document_mail
 from storefront.gift_cards.jobs import gift_card_mail
@@ -128,17 +127,6 @@ def test_payment_with_codes_and_gift_cards(shop, shopper):
     # Nothing is chosen.
     page = shopper.post("/de/checkout/payment", payment_fields(page, ""))
     assert (page.status_code, bare(page)) == (422, [])
-
-
-def test_terms_at_the_button_are_links(shop, shopper):
-    for kind in ("terms", "returns", "privacy"):
-        given = {"title": shown(kind), "body": "x", "is_published": True, "created_at": NOW, "updated_at": NOW}
-        Page.objects.create(shop=shop, kind=kind, slug=kind, **given)
-    shopper.post("/de/checkout", details(**SHIPPING))
-    page = shopper.get("/de/checkout/payment")
-    assert (page.status_code, bare(page)) == (200, [])
-    found = re.findall(r'<a href="(\S+)" target="_blank" rel="noopener">', page.content.decode())
-    assert found == ["/de/pages/terms", "/de/pages/returns", "/de/pages/privacy"]
 
 
 def test_refused_payments(shop, shopper, mug):
