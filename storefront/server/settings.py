@@ -210,6 +210,7 @@ MIDDLEWARE = [
     "storefront.server.origins.FurtherDomains",
     "storefront.website.closed.ClosedShop",
     "storefront.website.door.Door",
+    "storefront.website.permalinks.FilledBasket",
 ]
 
 if REPLICAS:
