@@ -196,7 +196,7 @@ def _variant(
 ) -> Record:
     """A variant's data for the page's script: formatted texts, and its picture's index from `picture_numbers` (by URL).
 
-    `price` includes the least that required options add. `amount` does not, since the script adds the chosen options.
+    `price` and `total` include the least that required options add. `amount` does not, since the script adds the chosen options.
     """
     price = _variant_price(variant, required, varies)
     amount = format_money(price.amount, shop.currency)
@@ -207,6 +207,7 @@ def _variant(
         "sku": variant["sku"] or record["sku"],
         "values": fixed_values(variant),
         "amount": variant["price"],
+        "total": str(price.amount),
         "old": format_money(price.old, shop.currency),
         "lowest": format_money(lowest, shop.currency) if price.old and lowest is not None else "",
         "price": _("From %(price)s") % {"price": amount} if varies else amount,

@@ -29,11 +29,12 @@ from storefront.shops.models import Shop
 from storefront.shops.places import SHOP, origin_of, secure_base
 from storefront.shops.replica_reads import page_from_replica
 from storefront.shops.request import Request
-from storefront.website import choices, details, pictures, queries, search_engines
+from storefront.website import choices, details, pictures, queries
 from storefront.website.cards import ProductCard, product_cards
 from storefront.website.filters import FilterForm, Given, filter_form, read_filters
 from storefront.website.looks import hero_picture, looks_once
 from storefront.website.moved import NoSuchPage, lead_on
+from storefront.website.structured import structured_product
 
 PER_PAGE = 24
 # Characters of a search. More are left out (R-LIM-4).
@@ -164,7 +165,7 @@ def product_page(request: Request, record: dict[str, Any], *, given: dict[str, s
         or request.shop.base_url + reverse("website:product", args=[record["slug"]]),
         "noindex": record["noindex"],
         "script_texts": choices.script_texts(),
-        "structured": search_engines.structured_product(request.shop, record, detail),
+        "structured": structured_product(request.shop, record, detail, queries.pages_once(request)),
         "crumbs": _crumbs(request, record["categories"]),
         "current_category": home_category,
         "related": _related(request, record, home_category),

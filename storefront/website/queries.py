@@ -22,6 +22,8 @@ from storefront.catalogue.records import media_url
 from storefront.catalogue.shown import shown_categories
 from storefront.catalogue.translated_slugs import own_slug
 from storefront.catalogue.translating import CATEGORY_TEXTS
+from storefront.content.models import Page
+from storefront.content.queries import published_pages
 from storefront.kit.money import ZERO
 from storefront.kit.translations import spoken
 from storefront.listing.queries import ProductFilters, first_products, published_products
@@ -253,3 +255,13 @@ def _sitemap_entries(shop: Shop, rows: QuerySet[Any], part: slice) -> list[tuple
 
 def _in_sitemap(shop: Shop, now: datetime) -> QuerySet[Product]:
     return published_products(shop, now).filter(exclude_from_catalog=False, noindex=False)
+
+
+def pages_once(request: Any) -> list[Page]:
+    """The shop's published pages, read once per request."""
+    if not getattr(request, "shop", None):
+        return []
+    if not hasattr(request, "content_pages"):
+        request.content_pages = published_pages(request.shop, request.language)
+    found: list[Page] = request.content_pages
+    return found

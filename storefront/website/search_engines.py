@@ -1,7 +1,6 @@
 """Content for search engines: robots.txt, the sitemap, and products as structured data."""
 
 from datetime import datetime
-from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from django.http import Http404, HttpResponse
@@ -13,8 +12,7 @@ from storefront.shops.models import Shop
 from storefront.shops.request import Request
 from storefront.shops.spoken import path_of_language
 from storefront.staff import doors
-from storefront.website import queries, texts
-from storefront.website.details import ProductDetail
+from storefront.website import queries
 from storefront.website.queries import Slugs
 from storefront.website.versions import alternates
 
@@ -103,33 +101,6 @@ def _url(shop: Shop, url: str, changed: datetime | None, slugs: Slugs | None) ->
     )
     moment = f"<lastmod>{changed:%Y-%m-%d}</lastmod>" if changed else ""
     return f"<url><loc>{escape(url)}</loc>{moment}{links}</url>"
-
-
-def structured_product(shop: Shop, record: dict[str, Any], detail: ProductDetail) -> dict[str, Any]:
-    """The product as schema.org JSON-LD."""
-    url = shop.base_url + reverse("website:product", args=[record["slug"]])
-    stock = "InStock" if detail.availability.can_sell else "OutOfStock"
-    if detail.availability.is_preorder:
-        stock = "PreOrder"
-    offer: dict[str, Any] = {"@type": "Offer", "url": url, "price": str(detail.price.amount)}
-    if detail.price.highest or detail.price.is_from:
-        offer = {"@type": "AggregateOffer", "url": url, "lowPrice": str(detail.price.amount)}
-    offer |= {"priceCurrency": shop.currency, "availability": f"https://schema.org/{stock}"}
-    if detail.availability.is_preorder and record["available_from"]:
-        offer["availabilityStarts"] = record["available_from"]
-    if record["regular_compare_price"] is not None and record["sale_until"]:
-        offer["priceValidUntil"] = record["sale_until"]
-    members = {
-        "@context": "https://schema.org",
-        "@type": "Product",
-        "name": record["name"],
-        "url": url,
-        "description": texts.excerpt(record["short_description"] or record["description"], 500),
-        "sku": record["sku"],
-        "image": [media["url"] for media in record["media"]],
-        "offers": offer,
-    }
-    return {member: value for member, value in members.items() if value}
 
 
 def _xml(root: str, elements: str) -> HttpResponse:

@@ -17,7 +17,6 @@ from storefront.carts.models import Cart
 from storefront.carts.session import basket_of
 from storefront.content.jobs import can_receive
 from storefront.content.models import Looks, MenuLink, Page
-from storefront.content.queries import published_pages
 from storefront.customers.models import Address
 from storefront.customers.queries import ADDRESS_FIELDS
 from storefront.customers.session import customer_of
@@ -30,6 +29,7 @@ from storefront.staff import doors
 from storefront.website import pictures, queries, texts, versions
 from storefront.website.looks import FONT_FILES, colours_of, has_own_colours, logo_url, looks_once
 from storefront.website.pictures import Picture
+from storefront.website.queries import pages_once
 from storefront.website.security import scripts_of
 
 register = template.Library()
@@ -218,7 +218,7 @@ def footer(context: Context) -> dict[str, Any]:
         "email": request.shop.email,
         "looks": looks_once(request),
         "links": _links(request, MenuLink.Menu.FOOTER),
-        "pages": [page for page in _pages_once(request) if page.in_footer],
+        "pages": [page for page in pages_once(request) if page.in_footer],
         "has_contact": can_receive(request.shop),
     }
 
@@ -227,7 +227,7 @@ def footer(context: Context) -> dict[str, Any]:
 def terms(context: Context) -> dict[str, Any]:
     """Links to the pages that a shopper accepts with an order: terms, returns, privacy."""
     request = context["request"]
-    links = {page.kind: _link_to(request, page) for page in _pages_once(request)}
+    links = {page.kind: _link_to(request, page) for page in pages_once(request)}
     to_read = [links[kind] for kind in (Page.Kind.RETURNS, Page.Kind.PRIVACY) if kind in links]
     return {"request": request, "terms": links.get(Page.Kind.TERMS), "to_read": to_read}
 
@@ -245,7 +245,7 @@ def _link_to(request: Any, page: Page) -> str:
 def price_note(context: Context, *, is_net: bool = False, is_delivered: bool = True) -> dict[str, Any]:
     """The note about tax and delivery that EU law requires beside prices: "incl. VAT, plus delivery"."""
     request = context["request"]
-    pages = {page.kind: page for page in _pages_once(request)}
+    pages = {page.kind: page for page in pages_once(request)}
     return {
         "request": request,
         "tax": tax_name(request.shop, request.language),
@@ -253,16 +253,6 @@ def price_note(context: Context, *, is_net: bool = False, is_delivered: bool = T
         "is_delivered": is_delivered,
         "delivery_page": pages.get(Page.Kind.DELIVERY),
     }
-
-
-def _pages_once(request: Any) -> list[Page]:
-    """The shop's published pages, read once per request."""
-    if not getattr(request, "shop", None):
-        return []
-    if not hasattr(request, "content_pages"):
-        request.content_pages = published_pages(request.shop, request.language)
-    found: list[Page] = request.content_pages
-    return found
 
 
 @register.inclusion_tag("website/account_link.html", takes_context=True)
