@@ -196,7 +196,8 @@ def _variant(
 ) -> Record:
     """A variant's data for the page's script: formatted texts, and its picture's index from `picture_numbers` (by URL).
 
-    `price` and `total` include the least that required options add. `amount` does not, since the script adds the chosen options.
+    `price` and `total` include the least that required options add. `amount` does not, since the script adds the chosen
+    options.
     """
     price = _variant_price(variant, required, varies)
     amount = format_money(price.amount, shop.currency)

@@ -39,7 +39,8 @@ def structured_product(shop: Shop, record: Data, detail: ProductDetail, pages: S
     }
     if not detail.variants:
         own = {"sku": record["sku"], "gtin": gtin(record["barcode"])}
-        offer = _offer(shop, record, url, detail.price.amount, _stock(detail.availability), is_from=detail.price.is_from)
+        stock, price = _stock(detail.availability), detail.price
+        offer = _offer(shop, record, url, price.amount, stock, is_from=price.is_from)
         return _filled({**_kind("Product"), **common, **own, "offers": offer | more})
     rows = {variant["id"]: variant for variant in record["variants"]}
     is_preorder = detail.availability.is_preorder
@@ -73,7 +74,8 @@ _NAMES = {
 
 def _variant(shop: Shop, record: Data, row: Data, shown: Data, url: str, more: Data, *, is_preorder: bool) -> Data:
     values = fixed_values(row)
-    stock = _stock(replace(offers.stock_availability(row, threshold=0), can_sell=shown["sells"], is_preorder=is_preorder))
+    availability = offers.stock_availability(row, threshold=0)
+    stock = _stock(replace(availability, can_sell=shown["sells"], is_preorder=is_preorder))
     address = f"{url}?{urlencode({'variant': row['id']})}"
     return _filled(
         {
@@ -98,12 +100,14 @@ def _is_known(name: str) -> bool:
     return name.casefold() in _NAMES
 
 
-def _offer(
-    shop: Shop, record: Data, url: str, amount: Decimal, stock: str, *, is_from: bool = False
-) -> Data:
+def _offer(shop: Shop, record: Data, url: str, amount: Decimal, stock: str, *, is_from: bool = False) -> Data:
     """An offer; from the lowest price on if the shopper's choices add to it."""
-    price = {"@type": "AggregateOffer", "lowPrice": str(amount)} if is_from else {"@type": "Offer", "price": str(amount)}
-    offer = price | {"url": url, "priceCurrency": shop.currency, "availability": f"https://schema.org/{stock}"}
+    kind, name = ("AggregateOffer", "lowPrice") if is_from else ("Offer", "price")
+    offer = {"@type": kind, name: str(amount)} | {
+        "url": url,
+        "priceCurrency": shop.currency,
+        "availability": f"https://schema.org/{stock}",
+    }
     if stock == "PreOrder" and record["available_from"]:
         offer["availabilityStarts"] = record["available_from"]
     if record["regular_compare_price"] is not None and record["sale_until"]:

@@ -6,8 +6,7 @@ from decimal import Decimal
 import pytest
 
 from storefront.catalogue.models import Brand
-from storefront.kit import clock
-from tests.catalogue.factories import make_media, make_option, make_product, make_variant
+from tests.catalogue.factories import make_option, make_product, make_variant
 from tests.content.test_pages import make_page
 from tests.pricing.rows import make_rate
 
