@@ -22,6 +22,7 @@ PREVIEWED = [
     "background",
     "fonts",
     "corners",
+    "pictures",
     "hero",
     "hero_title",
     "hero_text",
