@@ -148,7 +148,9 @@ def _product(single: list[Member], names: frozenset[str] | None = None, *, is_st
     members = _columns(Product, "p", {} if is_stored else dates.product_columns("p"))
     own = [(name, members.pop(name)) for name in OWN_MEMBERS]
     with_focus = names is not None and FOCUS_OF_MEDIA in names
-    media = json_array(_media(with_focus=with_focus), "catalogue_media m WHERE m.product_id = p.id", "m.sort_order, m.id")
+    media = json_array(
+        _media(with_focus=with_focus), "catalogue_media m WHERE m.product_id = p.id", "m.sort_order, m.id"
+    )
     every = [*members.items(), ("media", media), *single, *own]
     return _text(json_object(member for member in every if names is None or member[0] in names))
 

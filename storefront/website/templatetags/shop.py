@@ -31,6 +31,7 @@ from storefront.website import pictures, queries, texts, versions
 from storefront.website.looks import FONT_FILES, colours_of, has_own_colours, logo_url, looks_once
 from storefront.website.pictures import Picture
 from storefront.website.security import scripts_of
+from storefront.website.swatches import colour_of
 
 register = template.Library()
 
@@ -78,6 +79,16 @@ def picture_of(found: dict[Any, Picture | None], line: Any) -> Picture | None:
 
 def _line_key(line: Any) -> tuple[int | None, str | None]:
     return line.product_id, line.image_snapshot if hasattr(line, "image_snapshot") else line.image
+
+
+@register.filter
+def swatch(choice: str, value: str) -> SafeString:
+    """A swatch for a value of this choice, to stand before its name; nothing if it is no known colour."""
+    colour = colour_of(choice, value)
+    drawing = (
+        '<svg class="swatch" viewBox="0 0 20 20" aria-hidden="true"><circle cx="10" cy="10" r="9" fill="{}"/></svg>'
+    )
+    return format_html(drawing, colour) if colour else SafeString()
 
 
 @register.filter
