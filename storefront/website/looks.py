@@ -40,7 +40,7 @@ FONT_FILES: dict[str, tuple[str, ...]] = {
     Looks.Fonts.FIGTREE: ("figtree",),
     Looks.Fonts.SYSTEM: (),
 }
-# What the footer says of the shop besides, read with its looks.
+# What else the footer shows of the shop, read with its looks.
 _OF_SHOP = {"shop": OuterRef("pk")}
 FOOTER = {
     "delivers": Exists(ShippingRate.objects.filter(is_active=True, **_OF_SHOP)),

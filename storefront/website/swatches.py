@@ -52,7 +52,7 @@ _COLOURS = """
 
 @cache
 def _by_name() -> dict[str, str]:
-    found = {}
+    found: dict[str, str] = {}
     for line in _COLOURS.replace("\n  ", " ").strip().splitlines():
         colour, names = line.split(" ", 1)
         found |= {name.strip().casefold(): colour for name in names.split(",")}

@@ -1,4 +1,4 @@
-"""The part of a picture that pages keep in view: chosen in the product's form, shown by pages, in files, not in the API."""
+"""The part of a picture that pages keep in view: chosen in the product's form, shown by pages, not in the API."""
 
 import pytest
 

@@ -4,7 +4,7 @@ A script sends each picture when it is chosen (`upload_picture`); a picture that
 the form is looked at. Either way the form only names it, so that it is still there if the form is refused.
 """
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit
 
 from django import forms
@@ -38,7 +38,7 @@ class MediaForm(ShopScopedForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["focus"].choices = [("", _("As in the looks")), *Media.Focus.choices]
+        cast(forms.ChoiceField, self.fields["focus"]).choices = [("", _("As in the looks")), *Media.Focus.choices]
 
     def clean_source_url(self) -> str:
         url = self.cleaned_data["source_url"].strip()
