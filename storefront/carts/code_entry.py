@@ -7,6 +7,7 @@ token. Once the limit is reached, valid codes are refused, too, so that a refusa
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -22,13 +23,28 @@ from storefront.pricing.codes import normal_code
 from storefront.shops.ratelimit import RateLimited, seconds_to_wait
 from storefront.shops.request import Request
 
+# Characters of a code that are looked at.
+MAX_TYPED = 100
 Unknown = type[UnknownDiscountCodes] | type[GiftCardsRefused]
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedCode:
+    """What a visitor entered in this field of a form, and why it was refused, in plain words."""
+
+    field: str
+    typed: str
+    message: str
+
+
+def refused_code(request: Request, field: str, message: str) -> RefusedCode:
+    return RefusedCode(field, request.POST.get(field, "")[:MAX_TYPED], message)
 
 
 def change_codes(request: Request, cart: Cart) -> str:
     """Add the `code` of a visitor's form to their basket, or take the one to `remove` out of it. Returns why that was
     refused, in plain words; empty if it was not."""
-    if remove := request.POST.get("remove", "")[:100]:
+    if remove := request.POST.get("remove", "")[:MAX_TYPED]:
         return _remove(request, cart, "discount_codes", normal_code(remove))
     return _add(request, cart, "discount_codes", request.POST.get("code", ""), add_discount_code, UnknownDiscountCodes)
 
@@ -48,7 +64,7 @@ def _remove(request: Request, cart: Cart, column: entered.Column, value: Any) ->
 def _add(request: Request, cart: Cart, what: str, code: str, add: Callable[..., None], unknown: Unknown) -> str:
     try:
         with limited_tries_of_visitor(request, what, unknown):
-            add(shop=request.shop, cart=cart, code=code[:100], now=request.now)
+            add(shop=request.shop, cart=cart, code=code[:MAX_TYPED], now=request.now)
     except Refusal as refusal:
         return refusal.text
     return ""

@@ -41,7 +41,7 @@ _OWN_OF_VARIANT = {"id", "shop", "product", "legacy_source_id", "image", "create
 VARIANT_FIELDS = writable(Variant, _OWN_OF_VARIANT | {"regular_compare_price"})
 OPTION_FIELDS = writable(Option, {"id", "shop", "product"})
 VALUE_FIELDS = writable(OptionValue, {"id", "shop", "option"})
-MEDIA_FIELDS = writable(Media, {"id", "shop", "product", "type", "width", "height"})
+MEDIA_FIELDS = writable(Media, {"id", "shop", "product", "type", "width", "height", "focus"})
 BUNDLE_FIELDS = writable(BundleItem, {"id", "shop", "bundle", "product", "variant"})
 
 

@@ -39,7 +39,7 @@ HIDDEN_COLUMNS: dict[type[models.Model], set[str]] = {
     Option: {"shop_id", "product_id"},
     OptionValue: {"shop_id", "option_id"},
     ProductCategory: {"id", "shop_id"},
-    Media: {"shop_id", "product_id", "source_url"},
+    Media: {"shop_id", "product_id", "source_url", "focus"},
     BundleItem: {"shop_id", "bundle_id"},
 }
 
@@ -60,6 +60,8 @@ def product() -> str:
     return _product([])
 
 
+# A name for `chosen_product`: pictures have the member `focus`, which pages use, and no caller is shown.
+FOCUS_OF_MEDIA = "media.focus"
 # A name for `chosen_product`: categories have the member `translations`, which no caller is shown.
 TRANSLATIONS_OF_CATEGORIES = "categories.translations"
 
@@ -79,6 +81,13 @@ def whole_product(*, for_apps: bool = False, with_translations: bool = False) ->
 def stored_product() -> str:
     """A product for apps as its row is stored, without the effect of dates. Events compare these (`events.py`)."""
     return _product(_single(for_apps=True, is_stored=True), is_stored=True)
+
+
+@cache
+def page_members(*, is_single: bool = False) -> frozenset[str]:
+    """The names for `chosen_product` of all that the shop's pages read: of a product in a list, or of a single one."""
+    listed = {*_columns(Product, "p"), "media", FOCUS_OF_MEDIA}
+    return frozenset(listed | {"categories", "variants", "options"} if is_single else listed)
 
 
 # Each statement has up to 30 kilobytes.
@@ -138,13 +147,18 @@ def media_url(shop: Shop, file: str | None, source_url: str | None = None) -> st
 def _product(single: list[Member], names: frozenset[str] | None = None, *, is_stored: bool = False) -> str:
     members = _columns(Product, "p", {} if is_stored else dates.product_columns("p"))
     own = [(name, members.pop(name)) for name in OWN_MEMBERS]
-    media = json_array(_media(), "catalogue_media m WHERE m.product_id = p.id", "m.sort_order, m.id")
+    with_focus = names is not None and FOCUS_OF_MEDIA in names
+    media = json_array(
+        _media(with_focus=with_focus), "catalogue_media m WHERE m.product_id = p.id", "m.sort_order, m.id"
+    )
     every = [*members.items(), ("media", media), *single, *own]
     return _text(json_object(member for member in every if names is None or member[0] in names))
 
 
-def _media() -> str:
+def _media(*, with_focus: bool) -> str:
     members = _columns(Media, "m") | {"file": json_sql.file_url("m.file", "m.source_url")}
+    if with_focus:
+        members["focus"] = json_sql.column(Media._meta.get_field("focus"), "m.focus")
     return json_object(("url" if name == "file" else name, value) for name, value in members.items())
 
 

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from storefront.carts import merging
 from storefront.carts.actions import reprice_cart
 from storefront.carts.checking import LineCheck, price_change
-from storefront.carts.code_entry import change_codes, change_gift_cards
+from storefront.carts.code_entry import RefusedCode, change_codes, change_gift_cards, refused_code
 from storefront.carts.models import Cart
 from storefront.carts.session import basket_of
 from storefront.catalogue.stock import InsufficientStock
@@ -116,24 +116,26 @@ def undo(request: Request) -> HttpResponse:
 
 @require_POST
 @private_page
+@redirects_to_basket
 def discount_codes(request: Request) -> HttpResponse:
     """Enter a discount code, or remove one, and return to the payment page."""
-    return _after_change(request, change_codes)
+    return _after_change(request, change_codes, "code")
 
 
 @require_POST
 @sensitive_post_parameters("gift_card")
 @private_page
+@redirects_to_basket
 def gift_cards(request: Request) -> HttpResponse:
     """Enter a gift card, or take one out, and return to the payment page."""
-    return _after_change(request, change_gift_cards)
+    return _after_change(request, change_gift_cards, "gift_card")
 
 
-def _after_change(request: Request, change: Callable[[Request, Cart], str]) -> HttpResponse:
+def _after_change(request: Request, change: Callable[[Request, Cart], str], field: str) -> HttpResponse:
+    """The payment page, with what was entered and why, if it was refused."""
     cart = basket_of(request)
-    if cart and (refusal := change(request, cart)):
-        messages.error(request, refusal)
-    return SeeOther(reverse("checkout:payment"))
+    refusal = change(request, cart) if cart else ""
+    return _pay(request, refused_code(request, field, refusal)) if refusal else SeeOther(reverse("checkout:payment"))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -263,19 +265,21 @@ def _redirect_if_placed(request: Request) -> HttpResponse | None:
     return SeeOther(reverse("checkout:confirmation", args=[found.order.public_id]))
 
 
-def _pay(request: Request) -> HttpResponse:
-    cart, checkout, quote = _current_checkout(request, is_press=request.method == "POST")
+def _pay(request: Request, refused: RefusedCode | None = None) -> HttpResponse:
+    is_press = request.method == "POST" and refused is None
+    cart, checkout, quote = _current_checkout(request, is_press=is_press)
     if checkout is None or quote.address is None:
         return SeeOther(reverse("checkout:checkout"))
     if not quote.is_deliverable:
         return SeeOther(reverse("checkout:delivery"))
-    if request.method == "POST":
+    if is_press:
         return _place(request, cart, checkout, quote)
-    return _payment_page(request, cart, checkout, quote, PressForms(request, quote))
+    forms = PressForms(request, quote, is_press=False)
+    return _payment_page(request, cart, checkout, quote, forms, has_errors=bool(refused), refused=refused)
 
 
 def _place(request: Request, cart: Cart, checkout: Checkout, quote: Quote) -> HttpResponse:
-    forms = PressForms(request, quote)
+    forms = PressForms(request, quote, is_press=True)
     agreed = unseal(request.POST.get("shown", ""), checkout)
     if agreed is None or agreed != summarise(request.shop, checkout, quote):
         return _payment_page(request, cart, checkout, quote, forms, refusal=actions.NotAsShown())
@@ -314,8 +318,10 @@ def _payment_page(
     *,
     refusal: Refusal | None = None,
     has_errors: bool = False,
+    refused: RefusedCode | None = None,
 ) -> HttpResponse:
     forms.forget()
+    is_declined = isinstance(refusal, PaymentDeclined | MethodUnavailable)
     allow_providers(request, forms.offered)
     shown = summarise(request.shop, checkout, quote)
     agreed = unseal(request.POST.get("shown", ""), checkout) if request.method == "POST" else None
@@ -338,7 +344,9 @@ def _payment_page(
         shown=seal(shown, checkout),
         changes=differences(agreed, shown) if agreed else [],
         refusal=refusal,
-        is_declined=isinstance(refusal, PaymentDeclined | MethodUnavailable),
+        is_declined=is_declined,
+        declined_form=forms.focus_own() if is_declined else None,
+        refused=refused,
         is_short=isinstance(refusal, InsufficientStock),
     )
     for name, value in (refusal.headers if refusal else {}).items():

@@ -19,14 +19,14 @@ from storefront.shops.request import Request
 class PressForms:
     """The choice of a payment method, saved or new, and each provider's own form."""
 
-    def __init__(self, request: Request, quote: Quote) -> None:
+    def __init__(self, request: Request, quote: Quote, *, is_press: bool) -> None:
         is_free = not quote.totals.amount_due
         self.methods = payment_methods(request.shop, quote.totals)
         self.offered = [each.provider for each in self.methods if each.usable]
         self.customer = customer_of(request)
         saved = [] if is_free else offered_methods(request.shop, self.customer, self.offered)
         self.saved = {f"saved-{method.pk}": method for method in saved}
-        submitted = request.POST if request.method == "POST" else None
+        submitted = request.POST if is_press else None
         choices = [(value, method.label) for value, method in self.saved.items()]
         choices += [(each.name, str(each.label)) for each in self.offered]
         initial = {"method": choices[0][0] if choices else ""}
@@ -81,6 +81,15 @@ class PressForms:
         for form in bound:
             focus_first_error(form)
         return all([self.choice.is_valid(), *(form.is_valid() for form in bound)])
+
+    def focus_own(self) -> Form | None:
+        """Put the focus into the form of the chosen provider, whose payment was declined. Returns the form, if it has
+        one."""
+        own = next((form for _, form in self.by_method if form is not None and form.is_bound), None)
+        if own is not None:
+            first = next(iter(own.fields.values()))
+            first.widget.attrs |= {"autofocus": True, "aria-describedby": "declined"}
+        return own
 
     def forget(self) -> None:
         """Drop the values entered in a provider's form, which are never rendered back."""

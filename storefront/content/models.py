@@ -106,6 +106,10 @@ class Looks(models.Model):
         SOFT = "soft", _lazy("Slightly rounded")
         SQUARE = "square", _lazy("Square")
 
+    class Pictures(models.TextChoices):
+        FILL = "fill", _lazy("Fill their frames")
+        WHOLE = "whole", _lazy("Show them whole")
+
     class Hero(models.TextChoices):
         PRODUCT = "product", _lazy("The first featured product")
         OWN = "own", _lazy("A picture and words of your own")
@@ -135,6 +139,14 @@ class Looks(models.Model):
         max_length=10, choices=Fonts, default=Fonts.FRAUNCES, help_text=_lazy("Of headings and text.")
     )
     corners = models.CharField(max_length=6, choices=Corners, default=Corners.ROUND)
+    pictures = models.CharField(
+        _lazy("pictures of products"),
+        max_length=5,
+        choices=Pictures,
+        default=Pictures.FILL,
+        db_default=Pictures.FILL,
+        help_text=_lazy("Photographs fill their frames best; goods cut out on white are shown whole."),
+    )
     hero = models.CharField(_lazy("top of the home page"), max_length=7, choices=Hero, default=Hero.PRODUCT)
     hero_picture = models.ImageField(_lazy("picture"), upload_to="looks/", max_length=500, blank=True)
     hero_title = models.CharField(_lazy("heading"), max_length=120, blank=True)
@@ -153,6 +165,22 @@ class Looks(models.Model):
     sections = models.JSONField(default=all_sections, blank=True)
     footer_text = models.TextField(
         blank=True, validators=[MaxLengthValidator(1000)], help_text=_lazy("A few words at the end of every page.")
+    )
+    address = models.TextField(
+        blank=True,
+        db_default="",
+        default="",
+        validators=[MaxLengthValidator(500)],
+        help_text=_lazy("Where the shop is, as on a letter. Shown in the footer."),
+    )
+    phone = models.CharField(_lazy("phone number"), max_length=40, blank=True, db_default="", default="")
+    hours = models.TextField(
+        _lazy("opening hours"),
+        blank=True,
+        db_default="",
+        default="",
+        validators=[MaxLengthValidator(500)],
+        help_text=_lazy("Such as “Mon to Fri, 10 am to 6 pm”, a line each."),
     )
     translations = models.JSONField(null=True, blank=True, editable=False)
     updated_at = models.DateTimeField(editable=False)

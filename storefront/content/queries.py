@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from typing import Any
 
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
@@ -28,13 +29,17 @@ def published_page(shop: Shop, slug: str, language: str = "") -> Page | None:
     return next(iter(spoken(found, further_language(shop, language), "title", "body", "summary")), None)
 
 
-def looks_of(shop: Shop, language: str = "") -> Looks:
-    """The shop's looks with its own links; the default looks if nobody has chosen any."""
-    rows = Looks.objects.filter(shop=shop).prefetch_related("links")[:1]
+def looks_of(shop: Shop, language: str = "", facts: Mapping[str, Any] | None = None) -> Looks:
+    """The shop's looks with its own links; the default looks if nobody has chosen any. Each of the `facts`, expressions
+    about the shop, is an attribute of the looks, from the same query."""
+    row = Shop.objects.select_related("looks").prefetch_related("looks__links").annotate(**facts or {}).get(pk=shop.pk)
+    found: Looks = getattr(row, "looks", None) or Looks(shop=shop)
     language = further_language(shop, language)
-    found = spoken(rows, language, "hero_title", "hero_text", "hero_button", "footer_text")
-    spoken((link for looks in found for link in looks.links.all()), language, "label")
-    return found[0] if found else Looks(shop=shop)
+    spoken([found], language, "hero_title", "hero_text", "hero_button", "footer_text", "hours")
+    spoken(found.links.all() if found.pk else (), language, "label")
+    for name in facts or ():
+        setattr(found, name, getattr(row, name))
+    return found
 
 
 def redirect_target(shop: Shop, path: str) -> str | None:

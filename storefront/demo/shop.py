@@ -25,6 +25,7 @@ from storefront.catalogue.models import (
     StoredFile,
     Variant,
 )
+from storefront.content.models import Looks
 from storefront.demo import german
 from storefront.demo.content import add_pages
 from storefront.documents.models import InvoiceSettings
@@ -60,6 +61,8 @@ SELLER = {
     "vat_id": "DE123456789",
     "footer": "This is a demo shop: nothing is sent, and nothing is owed.",
 }
+# In the footer of every page.
+PHONE, HOURS = "+49 40 5550 0123", "Monday to Saturday, 10 to 18"
 
 ABROAD = ["AT", "BE", "CH", "CZ", "DK", "ES", "FI", "FR", "GB", "IE", "IT", "LU", "NL", "NO", "PL", "PT", "SE", "US"]
 # When pre-orders are sent, and a sale ends.
@@ -85,7 +88,7 @@ HARBOUR = {
     "postal_code": "20457",
     "city": "Hamburg",
     "country": "DE",
-    "hours": "Monday to Saturday, 10 to 18",
+    "hours": HOURS,
     "ready": "Ready the next working day",
 }
 
@@ -129,6 +132,8 @@ def open_shop(*, base_url: str, now: datetime, report: Callable[[str], None]) ->
         _date_preorders_and_sale(shop, now)
         _add_rates_and_discounts(shop, now)
         add_pages(shop, now)
+        shown = {"address": SELLER["address"], "phone": PHONE, "hours": HOURS}
+        Looks.objects.create(shop=shop, updated_at=now, translations=german.translations(hours=HOURS), **shown)
         footer = german.translations(footer=SELLER["footer"])
         InvoiceSettings.objects.create(shop=shop, is_on=True, translations=footer, **SELLER)
     for name in Media.objects.filter(shop=shop).values_list("file", flat=True):

@@ -79,11 +79,16 @@ def narrowed_page(
     if len(ids) <= page_sql.MAX_IDS:
         q = filters.q if filters.sort == RELEVANCE else ""
         few = ProductFilters(
-            q=q, for_shoppers=filters.for_shoppers, sort=filters.sort, ids=tuple(ids), language=filters.language
+            q=q,
+            for_shoppers=filters.for_shoppers,
+            sort=filters.sort,
+            ids=tuple(ids),
+            members=filters.members,
+            language=filters.language,
         )
         return product_page(shop, few, page=page, per_page=per_page, now=now)
     sort = None if filters.sort == RELEVANCE else filters.sort
-    listing = _listing(shop, ProductFilters(sort=sort, language=filters.language), now)
+    listing = _listing(shop, ProductFilters(sort=sort, language=filters.language, members=filters.members), now)
     assert listing is not None
     rows = listing.page_among(ids, offset=min((page - 1) * per_page, 2**62), limit=per_page)
     return ProductPage(_texts(shop, rows, filters), len(ids))
@@ -100,22 +105,24 @@ def match_ids(
 def first_products(
     shop: Shop, filters: ProductFilters, *, count: int, now: datetime, language: str | None = None
 ) -> list[Record]:
-    """The first `count` products of a list, without counting the others."""
-    filters = replace(filters, language=language) if language else filters
+    """The first `count` products of a list, as pages show them, without counting the others."""
+    filters = replace(filters, language=language or filters.language, members=records.page_members())
     listing = _listing(shop, filters, now)
     return [orjson.loads(text) for text in _texts(shop, listing.first_rows(count), filters)] if listing else []
 
 
 def product_record(shop: Shop, id_or_slug: str, *, language: str | None = None, now: datetime) -> Record | None:
     """A published product by id, else by slug, else by an old slug, with its categories, variants and options."""
-    reading = _Singles(shop, Product, now, _further(shop, language), as_stored=True)
+    members = records.page_members(is_single=True)
+    reading = _Singles(shop, Product, now, _further(shop, language), members, as_stored=True)
     return _record(reading, reading.by_key(id_or_slug))
 
 
 def product_record_of_page(shop: Shop, slug: str, *, language: str | None = None, now: datetime) -> Record | None:
     """A published product as its page shows it: by the slug, which pages are linked by and which can be another
     product's id, else by an old slug, else by id."""
-    reading = _Singles(shop, Product, now, _further(shop, language), as_stored=True)
+    members = records.page_members(is_single=True)
+    reading = _Singles(shop, Product, now, _further(shop, language), members, as_stored=True)
     return _record(reading, reading.of_page(slug))
 
 

@@ -102,13 +102,13 @@ class LooksAdmin(OneRowAdmin):
     rights = {"view": Right.MANAGE_CONTENT, "change": Right.MANAGE_CONTENT}
     moves = Moves.NOTHING
     inlines = [MenuLinkInline]
-    translated = ("hero_title", "hero_text", "hero_button", "footer_text")
+    translated = ("hero_title", "hero_text", "hero_button", "footer_text", "hours")
     change_form_before_template = "website/admin/preview.html"
     fieldsets: Any = layout(
-        "logo accent background fonts corners",
+        "logo accent background fonts corners pictures",
         "Top of the home page: hero hero_picture hero_title hero_text hero_button hero_link",
         "Below it: section_1 section_2 section_3",
-        "Footer: footer_text",
+        "Footer: footer_text address phone hours",
     )
 
     class Media:

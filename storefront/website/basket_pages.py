@@ -10,6 +10,7 @@ from django.http import Http404, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -17,12 +18,13 @@ from storefront.carts import actions
 from storefront.carts import queries as carts
 from storefront.carts.adding import ProductUnavailable, VariantRequired
 from storefront.carts.checking import LineCheck
-from storefront.carts.code_entry import change_codes
+from storefront.carts.code_entry import change_codes, refused_code
 from storefront.carts.gift_card_lines import PLAIN
 from storefront.carts.models import CartLine
 from storefront.carts.session import basket_of, basket_to_add_to, remember_basket
 from storefront.carts.translated_lines import lines_in
 from storefront.catalogue.models import RelatedProduct
+from storefront.catalogue.stock import InsufficientStock
 from storefront.checkout.link import way_back_of_basket
 from storefront.customers import limits
 from storefront.customers.session import customer_of
@@ -86,7 +88,8 @@ def texts(request: Request) -> HttpResponse:
     try:
         _add_posted(request, record)
     except Refusal as refusal:
-        return _texts_page(request, record, given, sentence=_message(refusal), status=refusal.status)
+        sentence = _refused_addition(request, record, refusal)
+        return _texts_page(request, record, given, sentence=sentence, status=refusal.status)
     return SeeOther(page_url(request, "website:basket"))
 
 
@@ -161,9 +164,17 @@ def update(request: Request) -> HttpResponse:
 def discount_codes(request: Request) -> HttpResponse:
     """Enter a discount code, or remove one."""
     cart = basket_of(request)
-    if cart is not None and (refusal := change_codes(request, cart)):
+    refusal = change_codes(request, cart) if cart is not None else ""
+    if not refusal:
+        return _changed_basket(request)
+    if request.place == SHOP:
+        # The page of this host has no form for codes, since apps' scripts run on it.
         messages.error(request, refusal)
-    return _changed_basket(request)
+        return _changed_basket(request)
+    context = _basket_context(request) | {"refused": refused_code(request, "code", refusal)}
+    if _is_htmx(request):
+        return render(request, "website/basket_lines.html", context | {"swap": True})
+    return render(request, "website/basket.html", context, status=422)
 
 
 @posted_page
@@ -309,7 +320,7 @@ def _gift_card(record: dict[str, Any], given: QueryDict) -> dict[str, str] | Non
 
 
 def _refusal_response(request: Request, record: dict[str, Any], refusal: Refusal) -> HttpResponse:
-    message = _message(refusal)
+    message = _refused_addition(request, record, refusal)
     if _is_htmx(request):
         response = render(request, "website/refused.html", {"sentence": message}, status=refusal.status)
     else:
@@ -318,6 +329,21 @@ def _refusal_response(request: Request, record: dict[str, Any], refusal: Refusal
     for name, value in refusal.headers.items():
         response[name] = value
     return response
+
+
+def _refused_addition(request: Request, record: dict[str, Any], refusal: Refusal) -> str:
+    """The message, and how many are in the basket already if there are not enough: the page shows all that are left."""
+    cart = basket_of(request)
+    if not isinstance(refusal, InsufficientStock) or cart is None:
+        return _message(refusal)
+    variant, _fields = _variant(record, request.POST)
+    lines = carts.cart_lines(request.shop, cart)
+    wanted = record["id"], variant["id"] if variant else None
+    count = sum(line.qty for line in lines if (line.product_id, line.variant_id) == wanted)
+    if not count:
+        return _message(refusal)
+    already = ngettext("%(count)s is in your basket already.", "%(count)s are in your basket already.", count)
+    return f"{_message(refusal)} {already % {'count': count}}"
 
 
 def _message(refusal: Refusal) -> str:

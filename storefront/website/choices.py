@@ -16,12 +16,14 @@ from django.utils.translation import gettext_lazy
 from storefront.kit.format import format_money
 from storefront.shops.models import Shop
 from storefront.website import offers
+from storefront.website.swatches import colour_of
 
 Record = dict[str, Any]
 Values = Mapping[str, str]
 
-# An axis with more values than this is a select box instead of buttons.
-MAX_BUTTONS = 8
+# An axis with more values than this is a select box instead of buttons. Swatches need less
+# reading.
+MAX_BUTTONS, MAX_SWATCHES = 8, 24
 # Values of another axis that the message about a missing combination names.
 MAX_NAMED = 6
 # Texts about choices, here and in `product.js`.
@@ -78,7 +80,8 @@ class Axis:
 
     @property
     def has_buttons(self) -> bool:
-        return len(self.values) <= MAX_BUTTONS
+        has_swatches = all(colour_of(self.name, each.label) for each in self.values)
+        return len(self.values) <= (MAX_SWATCHES if has_swatches else MAX_BUTTONS)
 
 
 @dataclass(frozen=True, slots=True)

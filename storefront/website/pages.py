@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from storefront.catalogue import records
 from storefront.catalogue.models import Category, RelatedProduct
 from storefront.content.models import Looks
 from storefront.customers.session import customer_of
@@ -275,7 +276,13 @@ def _listing(request: Request, category: Category | None, search: str = "") -> H
 def _filters(category: Category | None, search: str, sort: str, language: str) -> ProductFilters:
     slug, order = queries.main_slug(category) if category else None, sort or (RELEVANCE if search else None)
     return ProductFilters(
-        q=search, for_shoppers=True, category=slug, with_subcategories=True, sort=order, language=language
+        q=search,
+        for_shoppers=True,
+        category=slug,
+        with_subcategories=True,
+        sort=order,
+        members=records.page_members(),
+        language=language,
     )
 
 

@@ -5,7 +5,7 @@ would learn of each visitor. If an external picture does not load, `page.js` sho
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import structlog
@@ -18,6 +18,7 @@ from storefront.catalogue.media.thumbnails import BANNER as BANNER
 from storefront.catalogue.media.thumbnails import CARD as CARD
 from storefront.catalogue.media.thumbnails import LARGE as LARGE
 from storefront.catalogue.media.thumbnails import SMALL as SMALL
+from storefront.catalogue.models import Media
 from storefront.kit import clock
 from storefront.pictures import queries as fetches
 from storefront.shops.models import Shop
@@ -30,6 +31,8 @@ SOURCES = {
     LARGE: ((CARD, LARGE, BANNER), "(min-width: 50rem) 50vw, 100vw"),
     BANNER: ((LARGE, BANNER), "100vw"),
 }
+# A picture with a longer side than this many shorter ones is shown whole, unless a part of it was chosen.
+MAX_RATIO = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,8 @@ class Picture:
     """What an <img> needs. `url` is empty until there is a picture to show; `original` is the full-size picture's URL.
 
     `size` is the side, in pixels, of the square that the page reserves, so that nothing moves when the picture loads.
-    `srcset` and `sizes` are the attributes of these names, empty if there is one size only.
+    `srcset` and `sizes` are the attributes of these names, empty if there is one size only. `focus` is a `Media.Focus`;
+    empty: as in the looks.
     """
 
     url: str
@@ -46,6 +50,7 @@ class Picture:
     original: str
     srcset: str = ""
     sizes: str = ""
+    focus: str = ""
 
 
 def picture(shop: Shop, url: str | None, size: int, alt: str = "") -> Picture | None:
@@ -76,7 +81,13 @@ def media_picture(shop: Shop, media: Mapping[str, Any], size: int, name: str, aw
     """A picture of a product of this name, for a record of `media`."""
     alt = media["alt"] or name
     shown = None if media["id"] in awaited else picture(shop, media["url"], size, alt)
-    return shown or Picture("", alt, size, "")
+    return replace(shown or Picture("", alt, size, ""), focus=_focus(media))
+
+
+def _focus(media: Mapping[str, Any]) -> str:
+    sides = sorted([media["width"] or 1, media["height"] or 1])
+    is_long = bool(media["width"] and media["height"]) and sides[1] > MAX_RATIO * sides[0]
+    return media.get("focus") or (Media.Focus.WHOLE if is_long else "")
 
 
 def awaited_media(shop: Shop, media: Iterable[Mapping[str, Any]]) -> set[int]:

@@ -52,3 +52,11 @@ def click_deed(page: Page, name: str) -> None:
     if not deed.is_visible():
         menu.click()
     deed.click()
+
+
+def fill_code(page, label: str, code: str) -> None:
+    """Fill in a discount code or a gift card, whose field is behind one line until a code was entered."""
+    field = page.get_by_label(label, exact=True)
+    if not field.is_visible():
+        page.locator(".codes summary").click()
+    field.fill(code)

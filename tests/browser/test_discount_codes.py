@@ -24,7 +24,10 @@ def test_a_code_is_entered_removed_and_paid_with(street, visit, width):
     page.get_by_role("link", name="View basket").click()
     page.wait_for_url("**/basket")
     enter(page, "nothing")
+    # At its field, which keeps what was typed.
     expect(page.get_by_text("This code is not valid.")).to_be_visible()
+    expect(page.get_by_label("Discount code", exact=True)).to_have_value("nothing")
+    expect(page.get_by_label("Discount code", exact=True)).to_be_focused()
     enter(page, "big")
     expect(page.get_by_text("This code needs a subtotal of at least €50.00.")).to_be_visible()
     enter(page, "spring10")
@@ -72,5 +75,5 @@ def test_a_discount_only_with_a_code_asks_for_it_beside_the_switch(street, sit, 
 
 
 def enter(page, code: str) -> None:
-    page.get_by_label("Discount code", exact=True).fill(code)
+    steps.fill_code(page, "Discount code", code)
     page.get_by_role("button", name="Apply").click()

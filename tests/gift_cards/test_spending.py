@@ -28,9 +28,14 @@ def fill(shopper, product, **given) -> None:
 
 
 def enter(shopper, code) -> str:
-    """Enter the code. Returns the payment page after it."""
-    assert shopper.post("/checkout/gift-cards", {"gift_card": code}).status_code == 303
-    return shopper.read("/checkout/payment")
+    """Enter the code. Returns the payment page after it, which has a refused code in its field."""
+    answer = shopper.post("/checkout/gift-cards", {"gift_card": code})
+    if answer.status_code == 303:
+        return shopper.read("/checkout/payment")
+    page = answer.content.decode()
+    kept = f'value="{code[:100]}" autofocus aria-invalid="true" aria-describedby="gift-card-error"'
+    assert (answer.status_code, kept in page, "no-store" in answer["Cache-Control"]) == (422, True, True)
+    return page
 
 
 def test_it_pays_for_an_order_without_a_provider_and_keeps_the_rest(shop, shopper, mug):

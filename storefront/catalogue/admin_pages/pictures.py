@@ -4,7 +4,7 @@ A script sends each picture when it is chosen (`upload_picture`); a picture that
 the form is looked at. Either way the form only names it, so that it is still there if the form is refused.
 """
 
-from typing import Any
+from typing import Any, ClassVar, cast
 from urllib.parse import urlsplit
 
 from django import forms
@@ -35,6 +35,10 @@ class MediaForm(ShopScopedForm):
     file = forms.FileField(required=False)
     stored = forms.CharField(required=False, widget=forms.HiddenInput)
     uploaded: UploadedPicture | None = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        cast(forms.ChoiceField, self.fields["focus"]).choices = [("", _("As in the looks")), *Media.Focus.choices]
 
     def clean_source_url(self) -> str:
         url = self.cleaned_data["source_url"].strip()
@@ -74,7 +78,9 @@ class MediaForm(ShopScopedForm):
 
     class Meta:
         model = Media
-        fields = ["source_url", "alt", "sort_order"]
+        fields = ["source_url", "alt", "sort_order", "focus"]
+        widgets: ClassVar = {"focus": forms.RadioSelect}
+        labels: ClassVar = {"focus": _lazy("Part to keep in view")}
 
 
 class MediaInline(ShopScopedTabularInline):
@@ -84,7 +90,7 @@ class MediaInline(ShopScopedTabularInline):
     template = "catalogue/admin/pictures.html"
     verbose_name = _lazy("picture")
     verbose_name_plural = _lazy("pictures")
-    fields = ["source_url", "alt", "sort_order"]
+    fields = ["source_url", "alt", "sort_order", "focus"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         problem = WantedThumbnails.objects.filter(shop=OuterRef("shop"), file=OuterRef("file")).exclude(file="")

@@ -7,6 +7,8 @@ database looked the shop up for each row. `storefront verify` compares them.
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import pgettext_lazy
 
 from storefront.kit.money_field import MoneyField
 from storefront.shops.models import Shop
@@ -67,6 +69,20 @@ class OptionValue(models.Model):
 class Media(models.Model):
     """A picture of a product: an uploaded file, or the URL of a picture elsewhere, from an import."""
 
+    class Focus(models.TextChoices):
+        """What pages keep in view where a picture fills a frame of another shape. Without one: as in the looks."""
+
+        TOP_LEFT = "top-left", _lazy("Top left")
+        TOP = "top", _lazy("Top")
+        TOP_RIGHT = "top-right", _lazy("Top right")
+        LEFT = "left", pgettext_lazy("side of a picture", "Left")
+        CENTRE = "centre", _lazy("Centre")
+        RIGHT = "right", pgettext_lazy("side of a picture", "Right")
+        BOTTOM_LEFT = "bottom-left", _lazy("Bottom left")
+        BOTTOM = "bottom", _lazy("Bottom")
+        BOTTOM_RIGHT = "bottom-right", _lazy("Bottom right")
+        WHOLE = "whole", _lazy("Show it whole")
+
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_index=False, db_constraint=False)
     product = models.ForeignKey("catalogue.Product", on_delete=models.CASCADE, related_name="media", db_index=False)
     type = models.CharField(max_length=10, default="image", editable=False)
@@ -78,6 +94,7 @@ class Media(models.Model):
     width = models.PositiveIntegerField(null=True, blank=True, editable=False)
     height = models.PositiveIntegerField(null=True, blank=True, editable=False)
     sort_order = models.IntegerField(default=0)
+    focus = models.CharField(_lazy("part to keep in view"), max_length=12, choices=Focus, null=True, blank=True)
 
     class Meta:
         verbose_name_plural = "media"

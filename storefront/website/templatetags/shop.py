@@ -27,10 +27,11 @@ from storefront.shops.languages import OTHER, direction
 from storefront.shops.places import ADMIN, SINGLE, page_url
 from storefront.staff import doors
 from storefront.website import pictures, queries, texts, versions
-from storefront.website.looks import FONT_FILES, colours_of, has_own_colours, logo_url, looks_once
+from storefront.website.looks import FONT_FILES, colours_of, has_own_colours, logo_url, looks_once, payment_names
 from storefront.website.pictures import Picture
 from storefront.website.queries import pages_once
 from storefront.website.security import scripts_of
+from storefront.website.swatches import colour_of
 
 register = template.Library()
 
@@ -41,6 +42,10 @@ ICONS = {
     "account": '<circle cx="8" cy="5.2" r="2.9"/><path d="M2.6 14.2c.5-3 2.7-4.6 5.4-4.6s4.9 1.6 5.4 4.6"/>',
     "previous": '<path d="M9.8 3.2 5 8l4.8 4.8"/>',
     "remove": '<path d="m4 4 8 8M12 4l-8 8"/>',
+    "card": '<rect x="1.6" y="3.4" width="12.8" height="9.2" rx="1.4"/><path d="M1.6 6.6h12.8M4 10h2.6"/>',
+    "parcel": '<path d="M2 5.2 8 2.2l6 3v5.6l-6 3-6-3z"/><path d="m2 5.2 6 3 6-3M8 8.2v5.6"/>',
+    "place": '<path d="M8 14.2c3-3.2 4.6-5.5 4.6-7.7a4.6 4.6 0 0 0-9.2 0c0 2.2 1.6 4.5 4.6 7.7z"/>'
+    '<circle cx="8" cy="6.5" r="1.6"/>',
     "next": '<path d="M6.2 3.2 11 8l-4.8 4.8"/>',
 }
 KINDS = {"success": "good", "warning": "warn", "error": "bad"}
@@ -78,6 +83,16 @@ def picture_of(found: dict[Any, Picture | None], line: Any) -> Picture | None:
 
 def _line_key(line: Any) -> tuple[int | None, str | None]:
     return line.product_id, line.image_snapshot if hasattr(line, "image_snapshot") else line.image
+
+
+@register.filter
+def swatch(choice: str, value: str) -> SafeString:
+    """A swatch for a value of this choice, to stand before its name; nothing if it is no known colour."""
+    colour = colour_of(choice, value)
+    drawing = (
+        '<svg class="swatch" viewBox="0 0 20 20" aria-hidden="true"><circle cx="10" cy="10" r="9" fill="{}"/></svg>'
+    )
+    return format_html(drawing, colour) if colour else SafeString()
 
 
 @register.filter
@@ -209,7 +224,8 @@ def _links(request: Any, menu: str) -> list[MenuLink]:
 
 @register.inclusion_tag("website/footer.html", takes_context=True)
 def footer(context: Context) -> dict[str, Any]:
-    """Links to the shop's pages and to its contact form; only the shop's name if the shop is closed to the visitor."""
+    """The shop's address, hours and contact, its pages, and how it is paid and delivers; only the shop's name if the
+    shop is closed to the visitor."""
     request: Any = context.get("request")
     if not shows_shop(context):
         return {"request": request}
@@ -220,7 +236,14 @@ def footer(context: Context) -> dict[str, Any]:
         "links": _links(request, MenuLink.Menu.FOOTER),
         "pages": [page for page in pages_once(request) if page.in_footer],
         "has_contact": can_receive(request.shop),
+        "payments": payment_names(request.shop, looks_once(request)),
     }
+
+
+@register.filter
+def dialled(phone: str) -> str:
+    """A telephone number as its link dials it."""
+    return "".join(mark for mark in phone if mark.isdigit() or mark == "+")
 
 
 @register.inclusion_tag("website/terms.html", takes_context=True)
