@@ -52,7 +52,9 @@ def gift_card_mail(card: GiftCard, code: str, words: Words | None = None) -> Ema
             "url": url,
         }
         values = {"amount": amount}
-        return write_mail("gift_card", shop=shop, to=card.email, values=values, context=context, words=words)
+        return write_mail(
+            "gift_card", shop=shop, to=card.email, values=values, context=context, words=words, buttons=[url]
+        )
 
 
 @transaction.atomic
