@@ -48,7 +48,7 @@ def brand_of(shop: Shop) -> MailBrand:
         text_font=text,
         radius=radius,
         button_radius=button_radius,
-        logo=_logo(shop, looks.logo.name) if looks.logo else None,
+        logo=_logo(shop, str(looks.logo)) if looks.logo else None,
     )
 
 

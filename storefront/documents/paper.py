@@ -28,6 +28,11 @@ FAMILIES = {
 _POINT = 25.4 / 72
 
 
+def _rgb(colour: str) -> tuple[int, int, int]:
+    red, green, blue = bytes.fromhex(colour[1:])
+    return red, green, blue
+
+
 def vat_id_line(vat_id: str) -> str:
     # Translators: The seller's or the buyer's VAT ID on an invoice, in the words of tax law. Germany: "USt-IdNr.".
     # France: "N° de TVA". Spain: "NIF-IVA". Italy: "Partita IVA". Netherlands: "Btw-nummer". Poland: "NIP".
@@ -63,6 +68,12 @@ class Paper(FPDF):
         self.add_page(format=record["page"])
         self.label = self.plain(label)
         self.foot = self._foot_columns(record["seller"])
+
+    def begin_plain(self, page: str, brand: dict[str, str]) -> None:
+        """Start a page without a footer."""
+        self.foot = [[]]
+        self._wear(brand)
+        self.add_page(format=page)
 
     def turn_page(self) -> None:
         """Continue the document on its next page."""
@@ -217,10 +228,10 @@ class Paper(FPDF):
         self.set_line_width(0.6 if is_accent else 0.25)
         self.line(x, self.get_y(), self.right, self.get_y())
 
-    def draw_logo(self, logo: Any, *, width: float, height: float) -> None:
+    def draw_logo(self, logo: Any, *, width: float, height: float, x: float = MARGIN) -> None:
         """Draw the picture at the left, as large as fits. The next text is below it."""
         scale = min(width / logo.width, height / logo.height)
-        self.image(logo, x=MARGIN, y=self.get_y(), w=logo.width * scale, h=logo.height * scale)
+        self.image(logo, x=x, y=self.get_y(), w=logo.width * scale, h=logo.height * scale)
         self.set_y(self.get_y() + logo.height * scale)
 
     def _wear(self, brand: dict[str, str]) -> None:
@@ -228,7 +239,7 @@ class Paper(FPDF):
         self.heading_font, self.text_font = FAMILIES.get(brand.get("fonts", ""), (FONT, FONT))
         for family in {self.heading_font, self.text_font} - {FONT}:
             self._add_family(family, family, ("Bold",) if family != self.text_font else ("Regular", "Bold"))
-        self.accent = tuple(bytes.fromhex(brand["accent"][1:])) if brand else INK
+        self.accent = _rgb(brand["accent"]) if brand else INK
 
     def _add_family(self, family: str, name: str, styles: Iterable[str]) -> None:
         for style in styles:

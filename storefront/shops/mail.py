@@ -42,6 +42,7 @@ def message(
     buttons: Iterable[str] = (),
     brand: MailBrand = SERVICE,
     picture: str = "",
+    in_picture: Iterable[str] = (),
     unsubscribe: str = "",
     is_to_staff: bool = False,
 ) -> EmailMultiAlternatives:
@@ -49,9 +50,9 @@ def message(
     a header.
 
     `pictures` are URLs of things that the text names, and `links` URLs in it that are not the shop's own and can be
-    followed; for `buttons` and `picture` see `mail_html.html_of`. `unsubscribe` is the page on which mails of this kind
-    are stopped. Without a shop, it is about an account. Replies go to the shop's address, unless it is a mail to its
-    staff; the mail comes from that address if it is proved (`senders.is_proved`).
+    followed; for `buttons`, `picture` and `in_picture` see `mail_html.html_of`. `unsubscribe` is the page on which
+    mails of this kind are stopped. Without a shop, it is about an account. Replies go to the shop's address, unless it
+    is a mail to its staff; the mail comes from that address if it is proved (`senders.is_proved`).
     """
     name = " ".join(shop.name.split()) if shop else PRODUCT
     if shop and ("@" in name or name.casefold() == PRODUCT.casefold()):
@@ -71,7 +72,8 @@ def message(
     )
     # What protects the shop does not wait behind what it sends.
     mail.shop_id = shop.pk if shop and not is_to_staff else None  # type: ignore[attr-defined]
-    given: Any = {"pictures": pictures, "links": links, "buttons": buttons, "brand": brand, "picture": picture}
+    given: Any = {"pictures": pictures, "links": links, "buttons": buttons, "brand": brand}
+    given |= {"picture": picture, "in_picture": in_picture}
     mail.attach_alternative(html_of(shop, name=name, subject=subject, text=text, **given), "text/html")
     return mail
 

@@ -44,16 +44,20 @@ def html_of(
     buttons: Iterable[str] = (),
     brand: MailBrand = SERVICE,
     picture: SafeString | str = "",
+    in_picture: Iterable[str] = (),
 ) -> str:
     """The HTML of a mail with this text.
 
     Blank lines end paragraphs. One of `name: value` lines becomes a table, of sums if TOTAL_RULE is in it. One with
     lines such as `2 x Mug`, of names that `pictures` has, becomes a list with pictures by their absolute URLs. One
     whose first line ends with a colon gets a heading. A last line `name: URL` becomes a button, if `buttons` has the
-    URL; the last of several buttons is a quiet one. `picture` is HTML above the text.
+    URL; the last of several buttons is a quiet one. `picture` is HTML above the text, which has the lines
+    `in_picture`.
     """
     linked = _Linked(_own_origins(shop), {*links, *buttons}, brand)
-    blocks = list(_blocks(text, pictures or {}, set(buttons), linked))
+    pictured = set(in_picture)
+    below = "\n".join(line for line in text.splitlines() if line.strip() not in pictured)
+    blocks = list(_blocks(below, pictures or {}, set(buttons), linked))
     shown = [block for block in blocks if block["kind"] == "button"]
     for block in shown[1:][-1:]:
         block["is_quiet"] = True
@@ -68,8 +72,7 @@ def html_of(
         "blocks": _beside_each_other(blocks),
         "picture": picture,
         "brand": brand,
-        "heading_font": mark_safe(brand.heading_font),  # noqa: S308, a constant of content/brand.py
-        "text_font": mark_safe(brand.text_font),  # noqa: S308, likewise
+        **mail_fonts(brand),
         "language": "en" if language == OTHER else language,
         "is_right_to_left": direction(language) == "rtl",
     }
@@ -77,6 +80,11 @@ def html_of(
     if len(html.encode()) > MAX_SIZE:
         html = render_to_string("shops/mail/frame.html", context | {"is_compact": True})
     return html
+
+
+def mail_fonts(brand: MailBrand) -> dict[str, SafeString]:
+    """The families for a template. Their quotes stay as they are: they are constants, and in double ones."""
+    return {name: mark_safe(getattr(brand, name)) for name in ("heading_font", "text_font")}  # noqa: S308
 
 
 class _Linked:
