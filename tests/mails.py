@@ -27,4 +27,4 @@ def words_of_text(message) -> list[str]:
 
 
 def _comparable(text: str) -> list[str]:
-    return sorted(word.rstrip(":") for word in text.split())
+    return sorted(filter(None, (word.rstrip(":") for word in text.split())))

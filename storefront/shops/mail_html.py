@@ -69,7 +69,7 @@ def html_of(
         "preheader": _preheader(text),
         "home": home,
         "host": home.partition("//")[2],
-        "blocks": _beside_each_other(blocks),
+        "blocks": list(_beside_each_other(blocks)),
         "picture": picture,
         "brand": brand,
         **mail_fonts(brand),
@@ -184,7 +184,7 @@ def _preheader(text: str) -> str:
     """The first paragraph after the salutation, which mail programs show in the list of mails. Not more, so that no
     list shows a code."""
     found = (lines for lines in _paragraphs(text) if not (len(lines) == 1 and lines[0].rstrip().endswith((",", "،"))))
-    words = " ".join(line.strip() for line in next(found, []))
+    words = " ".join(line.strip() for line in next(found, []) if line != TOTAL_RULE)
     return words if len(words) <= _MAX_PREHEADER else f"{words[:_MAX_PREHEADER].rpartition(' ')[0]}…"
 
 

@@ -76,5 +76,5 @@ def alert_mail(
 ) -> EmailMessage:
     name = full_name(product.name, variant.name if variant else None)
     stop = stop_link(shop, email)
-    given: Any = {"context": {"name": name, "link": link, "stop": stop}, "buttons": [link], "unsubscribe": stop}
+    given: Any = {"context": {"name": name, "link": link, "stop": stop}, "buttons": [link, stop], "unsubscribe": stop}
     return write_mail(kind, shop=shop, to=email, values={"product_name": name}, words=words, **given)

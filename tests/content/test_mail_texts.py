@@ -163,10 +163,10 @@ def test_a_shop_without_an_address_has_its_web_address(shop, row):
     assert jobs.confirmation_mail(make_order(shop)).body.endswith("\nAsk https://shop.example.com\n\n")
 
 
-def test_writing_a_mail_takes_one_query_for_its_words(shop, row, django_assert_num_queries):
+def test_writing_a_mail_takes_one_query_for_its_words_and_one_for_the_looks(shop, row, django_assert_num_queries):
     order = make_order(shop)
     order = Order.objects.select_related("shop", "customer").prefetch_related("lines").get(pk=order.pk)
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):
         jobs.confirmation_mail(order)
 
 
