@@ -1,4 +1,4 @@
-"""What is on a gift card: in its mail, on its page, and on paper.
+"""The texts and the QR code of a gift card, as its mail, its page and its PDF show them.
 
 Threats. Whoever has the code has the money, so no address that a server sees contains it: the QR code leads to the
 card's page with the code behind `#`, which browsers keep to themselves (`gift-card.js` puts it into the form).
