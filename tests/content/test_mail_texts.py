@@ -192,6 +192,13 @@ def named(kind: str) -> str:
     return " ".join(f"{{{name}}}" for name in KINDS[kind].meanings)
 
 
+def test_the_preview_shows_the_pictures_within_a_mail(shop, desk):
+    row = MailText.objects.create(shop=shop, kind="gift_card", updated_at=NOW)
+    text = frame(desk, row).content.decode()
+    assert "src=&quot;data:image/png;base64," in text
+    assert "cid:" not in text
+
+
 def test_the_preview_shows_what_is_typed_and_stores_nothing(shop, other_shop, desk, row):
     make_product(shop, "Our mug")
     make_product(other_shop, "Their jug")
