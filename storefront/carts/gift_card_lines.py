@@ -15,6 +15,9 @@ from storefront.kit.refusals import InvalidFields, problem
 
 # The stored entry of a card that is sent to the buyer, without a message, at once.
 PLAIN = {"recipient_email": "", "message": "", "send_on": ""}
+# What a buyer can enter. A line stores the giver only if there is one.
+ENTERED = (*PLAIN, "giver")
+MAX_GIVER = 100
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f]")
 
 
@@ -28,17 +31,18 @@ def checked(product: Product, given: Mapping[str, Any] | None, today: date) -> d
         if given:
             raise InvalidFields(errors={"gift_card": [_("This product is not a gift card.")]})
         return None
-    texts = {name: str((given or {}).get(name) or "") for name in PLAIN}
+    texts = {name: str((given or {}).get(name) or "") for name in ENTERED}
     texts = {name: text.replace("\r\n", "\n").strip() for name, text in texts.items()}
     wrong = {
         "recipient_email": _wrong_email(texts["recipient_email"]),
         "message": _wrong_message(texts["message"]),
         "send_on": _wrong_date(texts["send_on"], today),
+        "giver": _wrong_giver(texts["giver"]),
     }
     problems = [problem(f"gift_card.{name}", "invalid", text) for name, text in wrong.items() if text]
     if problems:
         raise InvalidFields(problems=problems)
-    return texts
+    return {name: text for name, text in texts.items() if text or name in PLAIN}
 
 
 def _wrong_email(email: str) -> str:
@@ -54,6 +58,13 @@ def _wrong_message(text: str) -> str:
     if len(text) > MAX_MESSAGE:
         return _("The message can have at most %(most)s characters.") % {"most": MAX_MESSAGE}
     return _("The message must not contain control characters.") if _CONTROL.search(text) else ""
+
+
+def _wrong_giver(text: str) -> str:
+    if len(text) > MAX_GIVER:
+        return _("The name can have at most %(most)s characters.") % {"most": MAX_GIVER}
+    is_odd = "\n" in text or _CONTROL.search(text)
+    return _("The name must not contain line breaks or control characters.") if is_odd else ""
 
 
 def _wrong_date(text: str, today: date) -> str:

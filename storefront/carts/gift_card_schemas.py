@@ -6,6 +6,7 @@ from ninja import Field, Schema
 from pydantic import BeforeValidator
 
 from storefront.carts import rules
+from storefront.carts.gift_card_lines import MAX_GIVER
 from storefront.gift_cards.applying import AppliedCard
 from storefront.gift_cards.issuing import MAX_MESSAGE
 from storefront.kit.api.schemas import Money
@@ -28,6 +29,9 @@ class GiftCardGiven(Schema):
     message: Annotated[str, Field(strict=True, max_length=MAX_MESSAGE)] | None = Field(
         None, description="A message that is printed in the mail."
     )
+    giver: Annotated[str, Field(strict=True, max_length=MAX_GIVER)] | None = Field(
+        None, description="Who gives it, as the card says."
+    )
     send_on: Annotated[str, Field(strict=True, max_length=10)] | None = Field(
         None,
         description="The day on which it is mailed, today or within a year. By default as soon as it is paid for.",
@@ -43,6 +47,7 @@ class LineGiftCard(Schema):
 
     recipient_email: str | None = Field(description="Where the code is mailed; null: to the order's email address.")
     message: str = Field(description="The message in the mail; may be empty.")
+    giver: str | None = Field(description="Who gives it, as the card says; null: the card does not say.")
     send_on: str | None = Field(description="The day on which it is mailed; null: as soon as it is paid for.")
 
 
@@ -84,6 +89,7 @@ def gift_card_record(chosen: dict[str, str] | None) -> dict[str, Any] | None:
     return {
         "recipient_email": chosen["recipient_email"] or None,
         "message": chosen["message"],
+        "giver": chosen.get("giver") or None,
         "send_on": chosen["send_on"] or None,
     }
 

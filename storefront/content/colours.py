@@ -36,17 +36,24 @@ def problem_of_background(background: str) -> str | None:
 def problem_of_accent(accent: str, background: str) -> str | None:
     """The reason why links in the accent colour cannot be read on the background and on panels; None if they can."""
 
-    def lowest(colour: str) -> float:
-        return min(_contrast(colour, each) for each in (background, _LIGHT_PANEL, _soft(colour, background)))
-
-    found = lowest(accent)
+    found = _lowest(accent, background)
     if found >= MIN_CONTRAST:
         return None
-    nearest = _until(lambda colour: lowest(colour) >= MIN_CONTRAST, accent, step=-0.01)
     return _("Links and buttons are hard to read in this colour (%(found)s). %(nearest)s would do.") % {
         "found": _ratio(found),
-        "nearest": nearest,
+        "nearest": readable_accent(accent, background),
     }
+
+
+@lru_cache(maxsize=500)
+def readable_accent(accent: str, background: str) -> str:
+    """The accent, or else the nearest darker one, in which links can be read on the background and on panels."""
+    return _until(lambda colour: _lowest(colour, background) >= MIN_CONTRAST, accent, step=-0.01)
+
+
+def _lowest(accent: str, background: str) -> float:
+    """The lowest contrast of links in the accent colour."""
+    return min(_contrast(accent, each) for each in (background, _LIGHT_PANEL, _soft(accent, background)))
 
 
 def _ratio(found: float) -> str:
@@ -59,6 +66,13 @@ def _ratio(found: float) -> str:
 @lru_cache(maxsize=500)
 def stylesheet(accent: str, background: str) -> str:
     """The CSS that sets both colours, `#` and six hexadecimal digits each, and the colours derived from them."""
+    light, dark = shades(accent, background)
+    return f":root{{{_declared(light)}}}@media (prefers-color-scheme:dark){{:root{{{_declared(dark | _DARK_PAPER)}}}}}"
+
+
+@lru_cache(maxsize=500)
+def shades(accent: str, background: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Both colours and those derived from them, by name: in light, and what differs in dark. Do not change them."""
     light = {
         "paper": background,
         "sunken": _sunken(background),
@@ -75,7 +89,7 @@ def stylesheet(accent: str, background: str) -> str:
         "accent-ink": _DARK_INK,
         "accent-soft": _mix(_DARK_PANEL, pale, 0.14),
     }
-    return f":root{{{_declared(light)}}}@media (prefers-color-scheme:dark){{:root{{{_declared(dark | _DARK_PAPER)}}}}}"
+    return light, dark
 
 
 # Repeats shop.css: the light colours above are loaded after it, and would override its dark ones.

@@ -4,6 +4,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django_tasks import task
 
+from storefront.content.brand import brand_of
 from storefront.kit.queues import MAILS
 from storefront.shops import mail
 from storefront.shops.models import Shop
@@ -25,6 +26,8 @@ def send_message(shop_id: int, name: str, email: str, text: str, tries: int = 0)
     with speaking(shop, shop.language):
         body = render_to_string("content/message.txt", {"name": name, "email": email, "text": text, "shop": shop})
         subject = _("Message from %(name)s") % {"name": name}
-        message = mail.message(shop=shop, to=shop.email, subject=subject, text=body, is_to_staff=True)
+        message = mail.message(
+            shop=shop, to=shop.email, subject=subject, text=body, brand=brand_of(shop), is_to_staff=True
+        )
     message.reply_to = [email]
     mail.send(message, shop_id, name, email, text, what="message", task=send_message, tries=tries)

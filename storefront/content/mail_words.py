@@ -6,7 +6,7 @@ A merchant's words cannot remove facts, which stand in the template, nor run as 
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -16,6 +16,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext
 from django.utils.translation import gettext as _
 
+from storefront.content.brand import brand_of
 from storefront.content.mail_kinds import KINDS
 from storefront.content.mail_subjects import SUBJECTS
 from storefront.content.models import MailText
@@ -63,13 +64,11 @@ def write_mail(
     values: Mapping[str, str] | None = None,
     context: Mapping[str, Any],
     words: Words | None = None,
-    pictures: Mapping[str, str] | None = None,
-    links: Iterable[str] = (),
-    is_to_staff: bool = False,
+    **given: Any,
 ) -> EmailMultiAlternatives:
     """Write a mail of this kind to one address. `values` are the values of its placeholders, `context` is the context
     of its template, and `words` replace the shop's own, which are in the language that is spoken
-    (`shops/spoken.py`); see `mail.message` for the other arguments."""
+    (`shops/spoken.py`); `given` are other arguments of `mail.message`."""
     language = spoken_language(shop)
     words = words or words_of(shop, kind, language)
     known = {
@@ -85,9 +84,8 @@ def write_mail(
         to=to,
         subject=filled("subject", gettext(SUBJECTS[kind])),
         text=render_to_string(KINDS[kind].template, {"shop": shop, "language": language, **context, "words": filled}),
-        pictures=pictures,
-        links=links,
-        is_to_staff=is_to_staff,
+        brand=brand_of(shop),
+        **given,
     )
 
 

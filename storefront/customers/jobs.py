@@ -7,12 +7,14 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext_lazy
 from django_tasks import task
 
+from storefront.content.brand import brand_of
 from storefront.content.mail_words import Words, write_mail
 from storefront.customers import limits, links, queries
 from storefront.kit import clock
 from storefront.kit.queues import MAILS
 from storefront.shops import mail
 from storefront.shops.models import Shop
+from storefront.shops.places import page_address
 from storefront.shops.spoken import speaking
 
 # Subjects of security notices, which the merchant cannot change.
@@ -77,10 +79,16 @@ def send_notice(shop_id: int, email: str, kind: str, tries: int = 0, language: s
 
 def account_mail(shop: Shop, email: str, kind: str, *, link: str = "", words: Words | None = None) -> EmailMessage:
     """The mail to somebody who asked for something, such as an account (`register`)."""
-    context, values = {"link": link, "email": email}, {"new_email": email}
-    return write_mail(f"account_{kind}", shop=shop, to=email, values=values, context=context, words=words)
+    sign_in, values = page_address("website:sign_in", shop=shop), {"new_email": email}
+    given: Any = {"context": {"link": link, "email": email, "sign_in": sign_in}, "buttons": [sign_in, link]}
+    return write_mail(f"account_{kind}", shop=shop, to=email, values=values, words=words, **given)
 
 
 def notice(shop: Shop, email: str, kind: str) -> EmailMessage:
-    text = render_to_string(f"customers/{kind}.txt", {"shop": shop, "email": email})
-    return mail.message(shop=shop, to=email, subject=SUBJECTS[kind] % {"shop": shop.name}, text=text)
+    pages = {
+        "link": page_address("website:forgot", shop=shop),
+        "sign_in": page_address("website:account_details", shop=shop),
+    }
+    text = render_to_string(f"customers/{kind}.txt", {"shop": shop, "email": email, **pages})
+    given: Any = {"buttons": pages.values(), "brand": brand_of(shop)}
+    return mail.message(shop=shop, to=email, subject=SUBJECTS[kind] % {"shop": shop.name}, text=text, **given)

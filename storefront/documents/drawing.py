@@ -1,4 +1,5 @@
-"""Draws documents as PDF from their records alone. The same record always gives the same bytes.
+"""Draws documents as PDF from their records, and from the logo's file, without which they have the shop's name. The
+same record gives the same bytes.
 
 A document has as many pages as it needs: its lines flow over pages with the table's header and carried sums, and no
 text leaves the page, however long it is.
@@ -13,6 +14,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from storefront.documents.logo import logo_of
 from storefront.documents.paper import BODY, CARRIED, FIGURES, FOOT, SMALL, TABLE, Paper, vat_id_line
 from storefront.kit.format import format_date, format_money
 from storefront.kit.money import ZERO
@@ -30,6 +32,7 @@ TITLES = {
     "packing_slip": gettext_lazy("Packing slip"),
 }
 ROW_GAP, BLOCK_GAP = 2.2, 8.0
+LOGO_WIDTH, LOGO_HEIGHT = 60.0, 16.0
 
 
 def pdf_of(records: Sequence[Record]) -> bytes:
@@ -81,12 +84,18 @@ def _draw_parts(paper: Paper, record: Record, pages: int) -> None:
 
 def _draw_head(paper: Paper, record: Record) -> None:
     """The seller, the buyer's address at the left, and dates and numbers at the right."""
-    seller, start = record["seller"], paper.get_y()
-    paper.write_lines([seller["shop"]], width=95, size=15, is_bold=True)
+    seller, start, logo = record["seller"], paper.get_y(), logo_of(record)
+    if logo:
+        paper.draw_logo(logo, width=LOGO_WIDTH, height=LOGO_HEIGHT)
+    else:
+        paper.write_lines([seller["shop"]], width=95, size=15, is_heading=True)
     left = paper.get_y()
     paper.set_y(start)
-    paper.write_lines([str(TITLES[record["kind"]])], x=paper.right - 75, width=75, size=20, is_bold=True, align="R")
-    paper.set_y(max(left, paper.get_y()) + BLOCK_GAP)
+    paper.write_lines([str(TITLES[record["kind"]])], x=paper.right - 75, width=75, size=20, is_heading=True, align="R")
+    paper.set_y(max(left, paper.get_y()) + 3)
+    if "brand" in record:
+        paper.draw_rule(is_accent=True)
+    paper.ln(BLOCK_GAP - 3)
     start = paper.get_y()
     sender = " · ".join([seller["name"], *seller["address"]])
     paper.write_lines([sender], width=95, size=FOOT, is_grey=True)

@@ -76,10 +76,14 @@ def pdf_response(records: Sequence[Record], name: str) -> HttpResponse:
     # Importing it takes most of a second, and most processes never draw.
     from storefront.documents.drawing import pdf_of
 
+    return pdf_file(pdf_of(records), name)
+
+
+def pdf_file(content: bytes, name: str) -> HttpResponse:
     headers = {
         "Content-Type": "application/pdf",
         "Content-Disposition": content_disposition_header(False, name) or "inline",
         "X-Content-Type-Options": "nosniff",
         "Cache-Control": "no-store",
     }
-    return HttpResponse(pdf_of(records), headers=headers)
+    return HttpResponse(content, headers=headers)

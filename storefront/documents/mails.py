@@ -36,6 +36,7 @@ def document_mail(document: Document, words: Words | None = None) -> EmailMessag
             "document_url": page_address("checkout:document", order.public_id, document.pk, shop=shop),
             "url": page_address("checkout:confirmation", order.public_id, shop=shop),
         }
+        buttons = [context["document_url"], context["url"]]
         values = {"document_number": document.number, "amount": format_money(document.amount, document.currency)}
         return write_mail(
             document.kind,
@@ -44,4 +45,5 @@ def document_mail(document: Document, words: Words | None = None) -> EmailMessag
             values=order_values(order) | values,
             context=context,
             words=words,
+            buttons=buttons,
         )

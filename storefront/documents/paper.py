@@ -18,7 +18,19 @@ CARRIED = 8.0
 MISSING = "\ufffd"
 MAX_NAMED = 40
 FONT = "Noto Sans"
+# Families for headings and for text, as files in `fonts`, by the shop's pair of fonts. FONT has the letters that they
+# lack.
+FAMILIES = {
+    "fraunces": ("Fraunces", "Figtree"),
+    "lora": ("PaperSerif", "PaperSans"),
+    "figtree": ("Figtree", "Figtree"),
+}
 _POINT = 25.4 / 72
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    red, green, blue = bytes.fromhex(colour[1:])
+    return red, green, blue
 
 
 def vat_id_line(vat_id: str) -> str:
@@ -30,13 +42,13 @@ def vat_id_line(vat_id: str) -> str:
 class Paper(FPDF):
     """Pages of documents. Draw each document between `begin` and `end`. `y` is the position of the next text."""
 
-    def __init__(self, broken: dict[tuple[str, float, float, bool], list[str]] | None = None) -> None:
+    def __init__(self, broken: dict[tuple[str, str, float, float, bool], list[str]] | None = None) -> None:
         """`broken` caches the lines of texts, since breaking texts into lines takes most of the time."""
         super().__init__(unit="mm", format="A4")
         self.broken = {} if broken is None else broken
-        for style, name in (("", "NotoSans-Regular.ttf"), ("B", "NotoSans-Bold.ttf")):
-            with as_file(files("storefront.documents") / "fonts" / name) as path:
-                self.add_font(FONT, style, path)
+        self._add_family(FONT, "NotoSans", ("Regular", "Bold"))
+        self.set_fallback_fonts([FONT], exact_match=False)
+        self.heading_font, self.text_font, self.accent = FONT, FONT, INK
         self.label, self.pages_in_all, self.first_page = "", 0, 1
         font: Any = self.fonts[FONT.lower()]
         self.glyphs = font.cmap
@@ -52,9 +64,16 @@ class Paper(FPDF):
     def begin(self, record: dict[str, Any], label: str, pages_in_all: int) -> None:
         """Start a document on a new page."""
         self.first_page, self.pages_in_all, self.missing = self.page_no() + 1, pages_in_all, set()
+        self._wear(record.get("brand", {}))
         self.add_page(format=record["page"])
         self.label = self.plain(label)
         self.foot = self._foot_columns(record["seller"])
+
+    def begin_plain(self, page: str, brand: dict[str, str]) -> None:
+        """Start a page without a footer."""
+        self.foot = [[]]
+        self._wear(brand)
+        self.add_page(format=page)
 
     def turn_page(self) -> None:
         """Continue the document on its next page."""
@@ -103,20 +122,22 @@ class Paper(FPDF):
                 drawn.append(MISSING)
         return "".join(drawn)
 
-    def use(self, size: float, *, is_bold: bool = False, is_grey: bool = False) -> None:
-        self.set_font(FONT, "B" if is_bold else "", size)
+    def use(self, size: float, *, is_bold: bool = False, is_grey: bool = False, is_heading: bool = False) -> None:
+        self.set_font(self.heading_font if is_heading else self.text_font, "B" if is_bold or is_heading else "", size)
         self.set_text_color(*(GREY if is_grey else INK))
 
     def line_height(self, size: float) -> float:
         return size * _POINT * 1.38
 
-    def lines_of(self, text: str, width: float, size: float, *, is_bold: bool = False) -> list[str]:
+    def lines_of(
+        self, text: str, width: float, size: float, *, is_bold: bool = False, is_heading: bool = False
+    ) -> list[str]:
         """Break the text into lines of this width. A longer word is broken at the end of the line."""
-        self.use(size, is_bold=is_bold)
+        self.use(size, is_bold=is_bold, is_heading=is_heading)
         plain = self.plain(text)
         if not plain.strip():
             return []
-        key = (plain, width, size, is_bold)
+        key = (self.font_family, plain, width, size, is_bold)
         if key not in self.broken:
             lines: Any = self.multi_cell(width, text=plain, dry_run=True, output="LINES", align="L", padding=0)
             self.broken[key] = lines
@@ -140,14 +161,15 @@ class Paper(FPDF):
         align: str = "L",
         is_bold: bool = False,
         is_grey: bool = False,
+        is_heading: bool = False,
     ) -> None:
         """Write texts of any length, over several pages if necessary."""
-        width = width or self.width
+        width, look = width or self.width, {"is_bold": is_bold, "is_heading": is_heading}
         for text in texts:
-            for line in self.lines_of(text, width - 2, size, is_bold=is_bold):
+            for line in self.lines_of(text, width - 2, size, **look):
                 if self.line_height(size) > self.left_on_page:
                     self.turn_page()
-                self.write_line(line, size=size, x=x, width=width, align=align, is_bold=is_bold, is_grey=is_grey)
+                self.write_line(line, size=size, x=x, width=width, align=align, is_grey=is_grey, **look)
 
     def write_block(self, title: str, texts: Iterable[str], *, width: float) -> None:
         self.write_lines([title], width=width, size=SMALL, is_bold=True, is_grey=True)
@@ -192,7 +214,7 @@ class Paper(FPDF):
 
     def draw_total(self, name: str, amount: str) -> None:
         self.ln(1)
-        self.draw_rule(self.right - SUM_WIDTH)
+        self.draw_rule(self.right - SUM_WIDTH, is_accent=True)
         self.ln(1)
         self.use(BODY + 1.5, is_bold=True)
         height = self.line_height(BODY + 1.5)
@@ -201,10 +223,30 @@ class Paper(FPDF):
         self.cell(46, height, self.plain(amount), align="R", new_x="LMARGIN", new_y="NEXT")
         self.ln(1)
 
-    def draw_rule(self, x: float = MARGIN) -> None:
-        self.set_draw_color(*RULE)
-        self.set_line_width(0.25)
+    def draw_rule(self, x: float = MARGIN, *, is_accent: bool = False) -> None:
+        self.set_draw_color(*(self.accent if is_accent else RULE))
+        self.set_line_width(0.6 if is_accent else 0.25)
         self.line(x, self.get_y(), self.right, self.get_y())
+
+    def draw_logo(self, logo: Any, *, width: float, height: float, x: float = MARGIN) -> None:
+        """Draw the picture at the left, as large as fits. The next text is below it."""
+        scale = min(width / logo.width, height / logo.height)
+        self.image(logo, x=x, y=self.get_y(), w=logo.width * scale, h=logo.height * scale)
+        self.set_y(self.get_y() + logo.height * scale)
+
+    def _wear(self, brand: dict[str, str]) -> None:
+        """Use the fonts and the accent of a document's `brand`; FONT and INK without one."""
+        self.heading_font, self.text_font = FAMILIES.get(brand.get("fonts", ""), (FONT, FONT))
+        for family in {self.heading_font, self.text_font} - {FONT}:
+            self._add_family(family, family, ("Bold",) if family != self.text_font else ("Regular", "Bold"))
+        self.accent = _rgb(brand["accent"]) if brand else INK
+
+    def _add_family(self, family: str, name: str, styles: Iterable[str]) -> None:
+        for style in styles:
+            key = "B" if style == "Bold" else ""
+            if f"{family.lower()}{key}" not in self.fonts:
+                with as_file(files("storefront.documents") / "fonts" / f"{name}-{style}.ttf") as path:
+                    self.add_font(family, key, path)
 
     def _draw_foot(self) -> None:
         """The seller's legal details in three columns, and the page's number."""

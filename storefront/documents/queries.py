@@ -3,6 +3,7 @@ from datetime import datetime
 
 from django.db.models import QuerySet
 
+from storefront.content.brand import paper_brand
 from storefront.documents.models import Document, InvoiceSettings
 from storefront.documents.records import Record, packing_slip_record
 from storefront.orders.models import Fulfilment, Order
@@ -53,8 +54,8 @@ def packing_slip(shop: Shop, order: Order, fulfilment: Fulfilment | None, now: d
 
 
 def packing_slips(shop: Shop, orders: Iterable[Order], now: datetime) -> list[Record]:
-    seller, records = settings_of(shop), []
+    seller, brand, records = settings_of(shop), paper_brand(shop), []
     for order in orders:
         order.shop = shop
-        records.append(packing_slip_record(order=order, seller=seller, now=now))
+        records.append(packing_slip_record(order=order, seller=seller, brand=brand, now=now))
     return records

@@ -12,6 +12,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from storefront.content.brand import paper_brand
 from storefront.documents.credited_taxes import credited_taxes, taxes_of_pieces
 from storefront.documents.models import Document, InvoiceSettings
 from storefront.documents.numbering import Number
@@ -141,16 +142,21 @@ def credit_note_record(
 
 @in_language_of_order
 def packing_slip_record(
-    *, order: Order, seller: InvoiceSettings | None, fulfilment: Fulfilment | None = None, now: datetime
+    *,
+    order: Order,
+    seller: InvoiceSettings | None,
+    fulfilment: Fulfilment | None = None,
+    brand: Record | None = None,
+    now: datetime,
 ) -> Record:
     """The packing slip of a fulfilment, without prices. Without a fulfilment, it has the pieces left to send or, once
-    all were sent, all pieces."""
+    all were sent, all pieces. Without `brand`, the shop's looks are read."""
     lines = [line for line in order.lines.all() if line.needs_sending] or list(order.lines.all())
     packed = {line: line.left for line in lines if line.left} or {line: line.qty for line in lines}
     if fulfilment:
         packed = {part.line: part.qty for part in fulfilment.lines.all()}
     return {
-        **_frame(order, "packing_slip", seller, now),
+        **_frame(order, "packing_slip", seller, now, brand),
         "number": f"{order.number}",
         "ship_to": address_lines(order.shipping_address or order.billing_address),
         "method": order.shipping_method,
@@ -161,7 +167,9 @@ def packing_slip_record(
     }
 
 
-def _frame(order: Order, kind: str, seller: InvoiceSettings | None, now: datetime) -> Record:
+def _frame(
+    order: Order, kind: str, seller: InvoiceSettings | None, now: datetime, brand: Record | None = None
+) -> Record:
     shop = order.shop
     return {
         "kind": kind,
@@ -172,6 +180,7 @@ def _frame(order: Order, kind: str, seller: InvoiceSettings | None, now: datetim
         "ordered_on": _day(shop, order.placed_at),
         "currency": order.currency,
         "tax_included": order.prices_include_tax,
+        "brand": brand or paper_brand(shop),
         "seller": {
             "name": (seller and seller.legal_name) or shop.name,
             "shop": shop.name,

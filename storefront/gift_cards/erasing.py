@@ -21,8 +21,8 @@ def to_be_sent(cards: QuerySet[GiftCard]) -> QuerySet[GiftCard]:
 def erase_cards(*, shop: Shop, email: str, cards: Collection[int], orders: Collection[int]) -> list[int]:
     """Erase this address from the `cards` that have it, and the messages of cards that these orders sold. The address
     of another recipient stays. Returns the ids of the order lines that sold the cards of this address."""
-    GiftCard.objects.filter(shop=shop, order_id__in=orders).update(message="")
+    GiftCard.objects.filter(shop=shop, order_id__in=orders).update(message="", giver="")
     held = GiftCard.objects.filter(shop=shop, pk__in=cards, email__iexact=email)
     lines = [pk for pk in held.values_list("line_id", flat=True) if pk is not None]
-    held.update(email="", message="", send_at=None)
+    held.update(email="", message="", giver="", send_at=None)
     return lines

@@ -4,19 +4,21 @@ from datetime import datetime
 
 from django.core.mail import EmailMessage
 from django.db import transaction
+from django.template.loader import render_to_string
 from django_tasks import task
 
+from storefront.content.brand import brand_of
 from storefront.content.mail_words import Words, write_mail
-from storefront.gift_cards import codes
+from storefront.gift_cards import faces
 from storefront.gift_cards.codes import new_code_of
 from storefront.gift_cards.ledger import Kind
 from storefront.gift_cards.models import GiftCard
 from storefront.kit import clock
-from storefront.kit.format import format_money, format_time
 from storefront.kit.queues import MAILS
 from storefront.shops import mail
-from storefront.shops.places import page_address
-from storefront.shops.spoken import speaking
+from storefront.shops.languages import direction
+from storefront.shops.mail_html import mail_fonts
+from storefront.shops.spoken import speaking, spoken_language
 
 
 def queue_due_cards(*, now: datetime, limit: int) -> int:
@@ -40,19 +42,28 @@ def send_gift_card(shop_id: int, card_id: int, tries: int = 0) -> None:
 
 
 def gift_card_mail(card: GiftCard, code: str, words: Words | None = None) -> EmailMessage:
-    """The mail to the card's recipient, as plain text."""
-    shop = card.shop
+    """The mail to the card's recipient, with a picture of the card. Its QR code is a picture within the mail: at an
+    address of its own, it would bring the code into logs."""
+    shop, brand = card.shop, brand_of(card.shop)
     with speaking(shop, card.language):
-        url, amount = page_address("checkout:gift_card", shop=shop), format_money(card.balance, card.currency)
-        context = {
-            "card": card,
-            "code": codes.for_people(code),
-            "amount": amount,
-            "expires": format_time(card.expires_at, shop.timezone),
-            "url": url,
-        }
-        values = {"amount": amount}
-        return write_mail("gift_card", shop=shop, to=card.email, values=values, context=context, words=words)
+        page, face = faces.page_of(shop, code), faces.face_of(card, code)
+        image = faces.qr_picture(page)
+        context = {"card": card, "page": page, **face}
+        end = "left" if direction(spoken_language(shop)) == "rtl" else "right"
+        shown = {"brand": brand, "cid": image["Content-ID"].strip("<>"), "shop": shop, "end": end, **face}
+        message = write_mail(
+            "gift_card",
+            shop=shop,
+            to=card.email,
+            values={"amount": face["amount"]},
+            context=context,
+            words=words,
+            buttons=[page],
+            picture=render_to_string("gift_cards/mail_picture.html", shown | mail_fonts(brand)),
+            in_picture=[line for line in (*face["lines"], face["giver"], face["code_line"], face["until"]) if line],
+        )
+    message.attach(image)
+    return message
 
 
 @transaction.atomic

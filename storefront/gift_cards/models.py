@@ -27,6 +27,9 @@ class GiftCard(models.Model):
         "email address", blank=True, help_text="Where the code is sent. Empty: it is shown once, here."
     )
     message = models.TextField(blank=True, help_text="Printed in the email.")
+    giver = models.CharField(
+        "from", max_length=100, blank=True, default="", db_default="", help_text="Who gives it, as the card says."
+    )
     language = models.CharField(
         max_length=5,
         blank=True,

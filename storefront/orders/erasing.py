@@ -67,7 +67,10 @@ def erase_recipient(*, shop: Shop, lines: Collection[int]) -> None:
 
 
 def without_recipient(card: dict[str, Any] | None) -> dict[str, Any] | None:
-    return card and card | {"recipient_email": "", "message": ""}
+    return card and {name: text for name, text in card.items() if name != "giver"} | {
+        "recipient_email": "",
+        "message": "",
+    }
 
 
 def _without_person(address: dict[str, Any] | None) -> dict[str, Any] | None:

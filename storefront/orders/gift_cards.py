@@ -39,6 +39,7 @@ def issue_gift_cards(*, order: Order, now: datetime) -> None:
                 currency=order.currency,
                 email=chosen["recipient_email"] or order.email,
                 message=chosen["message"],
+                giver=chosen.get("giver", ""),
                 language=order.language,
                 send_at=send_at,
                 order_id=order.pk,

@@ -115,6 +115,7 @@ def merchant_mail(order: Order, to: str, words: Words | None = None) -> EmailMes
             context={"order": order, "url": url},
             words=words,
             pictures=_pictures(order),
+            buttons=[url],
             is_to_staff=True,
         )
 
@@ -154,6 +155,7 @@ def _mail(
     shop = order.shop
     context["is_proved"] = is_proved(order)
     url = page_address("checkout:confirmation", order.public_id, shop=shop)
+    tracking = [context["fulfilment"].tracking_url] if "fulfilment" in context else []
     return write_mail(
         kind,
         shop=shop,
@@ -162,7 +164,7 @@ def _mail(
         context={"order": order, "url": url} | context,
         words=words,
         pictures=_pictures(order),
-        links=[context["fulfilment"].tracking_url] if "fulfilment" in context else [],
+        buttons=[url, *(file["url"] for file in context.get("files", ())), *tracking],
     )
 
 

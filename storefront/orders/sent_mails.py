@@ -13,6 +13,7 @@ from django_tasks import task
 from django_tasks.base import Task
 
 from storefront import audit
+from storefront.content.brand import brand_of
 from storefront.kit import clock
 from storefront.kit.queues import MAILS
 from storefront.kit.refusals import Refusal
@@ -119,4 +120,5 @@ def message_mail(row: OrderMail) -> EmailMessage:
     with speaking(shop, order.language):
         url = page_address("checkout:confirmation", order.public_id, shop=shop)
         text = render_to_string("orders/message.txt", {"text": row.text, "order": order, "shop": shop, "url": url})
-        return mail.message(shop=shop, to=row.email, subject=row.subject, text=text)
+        given: Any = {"buttons": [url], "brand": brand_of(shop)}
+        return mail.message(shop=shop, to=row.email, subject=row.subject, text=text, **given)

@@ -120,8 +120,8 @@ class GiftCardAdmin(ShopScopedAdmin):
     search_fields = ["last_four", "email"]
     ordering = ["-created_at", "-id"]
     deferred = ("digest",)
-    new_fields = ["value", "email", "message", "send_on"]
-    fields = names("card state value_shown balance_shown email message sold_with made due sent expires disabled")
+    new_fields = ["value", "email", "giver", "message", "send_on"]
+    fields = names("card state value_shown balance_shown email giver message sold_with made due sent expires disabled")
 
     value_shown = money("value", _lazy("value"))
     balance_shown = money("balance", _lazy("balance"))
@@ -148,7 +148,7 @@ class GiftCardAdmin(ShopScopedAdmin):
         )
 
     def save_model(self, request: Any, obj: GiftCard, form: Any, change: bool) -> None:
-        given = {name: form.cleaned_data[name] for name in ("value", "email", "message")}
+        given = {name: form.cleaned_data[name] for name in ("value", "email", "message", "giver")}
         day = form.cleaned_data["send_on"]
         send_at = issuing.morning_of(request.shop, day) if day else None
         made = issuing.issue_by_hand(shop=request.shop, send_at=send_at, now=request.now, **given)

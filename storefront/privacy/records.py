@@ -112,7 +112,7 @@ def audit_entries(person: Person) -> Iterator[Record]:
 
 def _gift_card(person: Person, row: GiftCard) -> Record:
     is_held = row.email.lower() == person.email
-    own = _plain(row, "last_four", "value", "balance", "currency", "email", "message", "sent_at", "expires_at")
+    own = _plain(row, "last_four", "value", "balance", "currency", "email", "message", "giver", "sent_at", "expires_at")
     entries = [_plain(each, "at", "kind", "amount", "balance") for each in row.entries.all()]
     # Uses of somebody else's card are that person's data.
     return (

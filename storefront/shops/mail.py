@@ -13,6 +13,7 @@ from django_tasks.base import Task
 
 from storefront.kit import clock
 from storefront.shops import quotas, senders
+from storefront.shops.mail_brand import SERVICE, MailBrand
 from storefront.shops.mail_html import html_of
 from storefront.shops.models import Shop
 
@@ -38,13 +39,19 @@ def message(
     text: str,
     pictures: Mapping[str, str] | None = None,
     links: Iterable[str] = (),
+    buttons: Iterable[str] = (),
+    brand: MailBrand = SERVICE,
+    picture: str = "",
+    in_picture: Iterable[str] = (),
+    unsubscribe: str = "",
     is_to_staff: bool = False,
 ) -> EmailMultiAlternatives:
     """A mail to one address, in both forms. Line breaks in `subject` and the shop's name are removed, so none gets into
     a header.
 
-    `pictures` are URLs of things that the text names (`mail_html.html_of`), and `links` URLs in it that are not the
-    shop's own and can be followed. Without a shop, it is about an account. Replies go to the shop's address, unless it
+    `pictures` are URLs of things that the text names, and `links` URLs in it that are not the shop's own and can be
+    followed; for `buttons`, `picture` and `in_picture` see `mail_html.html_of`. `unsubscribe` is the page on which
+    mails of this kind are stopped. Without a shop, it is about an account. Replies go to the shop's address, unless it
     is a mail to its staff; the mail comes from that address if it is proved (`senders.is_proved`).
     """
     name = " ".join(shop.name.split()) if shop else PRODUCT
@@ -54,17 +61,20 @@ def message(
     own = shop.email if shop and not is_to_staff else None
     is_own = bool(shop and own and senders.is_proved(shop))
     sender = senders.written_address(own) if own and is_own else senders.deployment_address()
+    subject = " ".join(subject.split())
     mail = EmailMultiAlternatives(
-        subject=" ".join(subject.split()),
+        subject=subject,
         body=text,
         from_email=formataddr((name, sender)),
         to=[to],
         reply_to=[own] if own and not is_own else None,
-        headers=dict(HEADERS),
+        headers=HEADERS | ({"List-Unsubscribe": f"<{unsubscribe}>"} if unsubscribe else {}),
     )
     # What protects the shop does not wait behind what it sends.
     mail.shop_id = shop.pk if shop and not is_to_staff else None  # type: ignore[attr-defined]
-    mail.attach_alternative(html_of(shop, name=name, text=text, pictures=pictures, links=links), "text/html")
+    given: Any = {"pictures": pictures, "links": links, "buttons": buttons, "brand": brand}
+    given |= {"picture": picture, "in_picture": in_picture}
+    mail.attach_alternative(html_of(shop, name=name, subject=subject, text=text, **given), "text/html")
     return mail
 
 

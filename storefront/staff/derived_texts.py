@@ -315,6 +315,7 @@ TEXTS = [
     gettext_noop("Whether shops can install the app."),
     gettext_noop("Whether the order's items were restocked with the refund."),
     gettext_noop("While the person is erased: which rows were theirs when that began, by kind."),
+    gettext_noop("Who gives it, as the card says."),
     gettext_noop("Who told: call, news, look or staff."),
     gettext_noop("Why the last export or erasure ended early."),
     gettext_noop("Without the query string."),

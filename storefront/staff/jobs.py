@@ -1,5 +1,6 @@
 """Mails with links to staff. A link is created when the mail is sent, so that the queue holds no secrets."""
 
+from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
@@ -38,8 +39,9 @@ def send_invitation(shop_id: int, invitation_id: int, tries: int = 0) -> None:
             "shops/mail/invitation.txt",
             {"shop": shop, "role": within_sentence(invitation.get_role_display()), "link": link},
         )
-        subject = _("You are invited to join the staff of %(shop)s") % {"shop": shop.name}
-        written = mail.message(shop=shop, to=invitation.email, subject=subject, text=text, is_to_staff=True)
+        subject = _("A colleague at %(shop)s invites you to join the staff") % {"shop": shop.name}
+        given: Any = {"text": text, "buttons": [link], "is_to_staff": True}
+        written = mail.message(shop=shop, to=invitation.email, subject=subject, **given)
     mail.send(written, shop_id, invitation_id, what="staff_invitation", task=send_invitation, tries=tries)
 
 
@@ -64,5 +66,6 @@ def send_password_reset(shop_id: None, email: str, tries: int = 0) -> None:
         with speaking_to(user, shop):
             text = render_to_string("shops/mail/password_reset.txt", {"shop": shop, "user": user, "link": link})
             subject = _("Reset your password for the admin of %(shop)s") % {"shop": shop.name}
-            written = mail.message(shop=shop, to=user.email, subject=subject, text=text, is_to_staff=True)
+            given: Any = {"text": text, "buttons": [link], "is_to_staff": True}
+            written = mail.message(shop=shop, to=user.email, subject=subject, **given)
         mail.send(written, shop_id, email, what="staff_password_reset", task=send_password_reset, tries=tries)

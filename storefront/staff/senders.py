@@ -65,7 +65,7 @@ def send_link(shop_id: int, email: str, tries: int = 0) -> None:
     with speaking_to_address(email, shop):
         text = render_to_string("shops/mail/prove_sender.txt", {"shop": shop, "email": email, "link": link})
         subject = _("Is this the email address of %(shop)s?") % {"shop": shop.name}
-        written = mail.message(shop=shop, to=email, subject=subject, text=text, is_to_staff=True)
+        written = mail.message(shop=shop, to=email, subject=subject, text=text, buttons=[link], is_to_staff=True)
     mail.send(written, shop_id, email, what="sender_link", task=send_link, tries=tries)
 
 

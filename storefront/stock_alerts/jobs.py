@@ -1,5 +1,7 @@
 """The mails of stock alerts, sent by the worker. Links are made when a mail is sent, so the queue contains none."""
 
+from typing import Any
+
 from django.core.mail import EmailMessage
 from django_tasks import task
 
@@ -73,5 +75,6 @@ def alert_mail(
     words: Words | None = None,
 ) -> EmailMessage:
     name = full_name(product.name, variant.name if variant else None)
-    context = {"name": name, "link": link, "stop": stop_link(shop, email)}
-    return write_mail(kind, shop=shop, to=email, values={"product_name": name}, context=context, words=words)
+    stop = stop_link(shop, email)
+    given: Any = {"context": {"name": name, "link": link, "stop": stop}, "buttons": [link, stop], "unsubscribe": stop}
+    return write_mail(kind, shop=shop, to=email, values={"product_name": name}, words=words, **given)

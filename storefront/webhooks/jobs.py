@@ -1,6 +1,7 @@
 """Background jobs for webhooks: mails about paused webhooks, deletion of old rows."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import structlog
 from django.conf import settings
@@ -44,7 +45,8 @@ def pause_mail(registration: Registration) -> EmailMessage:
     with speaking_to_address(str(shop.email), shop):
         subject = _("The webhook of %(app)s for %(topic)s is paused") % {"app": app, "topic": registration.topic}
         text = render_to_string("webhooks/paused.txt", context)
-        return mail.message(shop=shop, to=str(shop.email), subject=subject, text=text, is_to_staff=True)
+        given: Any = {"text": text, "buttons": [url], "is_to_staff": True}
+        return mail.message(shop=shop, to=str(shop.email), subject=subject, **given)
 
 
 def delete_old_deliveries(*, now: datetime, limit: int) -> int:

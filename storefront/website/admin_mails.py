@@ -1,5 +1,7 @@
 """Admin pages of the shop's mail texts, with a preview of a sample order. The first visit creates the rows."""
 
+from base64 import b64encode
+from email.mime.image import MIMEImage
 from email.utils import parseaddr
 from typing import Any, cast
 
@@ -76,6 +78,16 @@ class MailTextForm(ShopScopedForm):
         if text and (problem := mail_words.problem(self.instance.kind, name, text)):
             raise forms.ValidationError(problem)
         return text
+
+
+def _with_pictures(mail: EmailMultiAlternatives) -> str:
+    """The HTML of a mail as a page shows it: pictures that are attached to the mail are in the page itself."""
+    html = str(mail.alternatives[0][0])
+    for part in mail.attachments:
+        if isinstance(part, MIMEImage):
+            content = b64encode(cast(bytes, part.get_payload(decode=True))).decode()
+            html = html.replace(f"cid:{part['Content-ID'].strip('<>')}", f"data:image/png;base64,{content}")
+    return html
 
 
 @admin.register(MailText)
@@ -156,7 +168,7 @@ class MailTextAdmin(ShopScopedAdmin):
         }
         context = {
             "mail": shown,
-            "html": shown.alternatives[0][0],
+            "html": _with_pictures(shown),
             "problems": problems,
             "is_text": request.POST.get("form") == "text",
         }

@@ -19,7 +19,7 @@ from storefront.carts import queries as carts
 from storefront.carts.adding import ProductUnavailable, VariantRequired
 from storefront.carts.checking import LineCheck
 from storefront.carts.code_entry import change_codes, refused_code
-from storefront.carts.gift_card_lines import PLAIN
+from storefront.carts.gift_card_lines import ENTERED
 from storefront.carts.models import CartLine
 from storefront.carts.session import basket_of, basket_to_add_to, remember_basket
 from storefront.carts.translated_lines import lines_in
@@ -316,7 +316,7 @@ def _custom_price(record: dict[str, Any], given: QueryDict) -> Decimal | None:
 
 def _gift_card(record: dict[str, Any], given: QueryDict) -> dict[str, str] | None:
     """The recipient, message and date of a gift card."""
-    return {name: given.get(name, "") for name in PLAIN} if record["is_gift_card"] else None
+    return {name: given.get(name, "") for name in ENTERED} if record["is_gift_card"] else None
 
 
 def _refusal_response(request: Request, record: dict[str, Any], refusal: Refusal) -> HttpResponse:

@@ -100,7 +100,9 @@ class Scene:
 
     def card(self) -> GiftCard:
         amount, message = Decimal("50.00"), "All the best!"
-        return GiftCard(shop=self.shop, currency=self.shop.currency, balance=amount, email=EMAIL, message=message)
+        return GiftCard(
+            shop=self.shop, currency=self.shop.currency, balance=amount, email=EMAIL, message=message, giver="Charles"
+        )
 
     @property
     def link(self) -> str:

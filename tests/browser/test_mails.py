@@ -1,14 +1,21 @@
 """Mails in a browser: they fit a phone, in light and dark."""
 
 from decimal import Decimal
+from io import BytesIO
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.core.files.uploadedfile import SimpleUploadedFile
+from PIL import Image
 
+from storefront.content.models import Looks
 from storefront.orders import jobs
 from tests.browser.conftest import NARROW
 from tests.catalogue.factories import make_product
+from tests.content.every_mail import mails_of
 from tests.mails import html_of
 from tests.orders.factories import make_order, sale_line
+from tests.shops.factories import NOW
 
 pytestmark = pytest.mark.browser
 
@@ -40,3 +47,18 @@ def test_a_mail_fits_a_phone(street, chromium, write, scheme):
 def brightness(colour: str) -> int:
     """Of a colour such as `rgb(1, 2, 3)`."""
     return sum(int(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3])
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_mail_is_accessible_and_fits_a_phone(street, chromium, scheme):
+    picture = BytesIO()
+    Image.new("RGB", (400, 100), "navy").save(picture, "PNG")
+    logo = SimpleUploadedFile("logo.png", picture.getvalue(), "image/png")
+    Looks.objects.create(shop=street, logo=logo, accent="#7a1f5c", fonts="lora", updated_at=NOW)
+    page = chromium.new_page(viewport={"width": NARROW, "height": 900}, color_scheme=scheme)
+    for name, message in mails_of(street):
+        page.set_content(html_of(message))
+        found = Axe().run(page)
+        assert found.violations_count == 0, f"{name}: {found.generate_report()}"
+        assert page.evaluate("document.documentElement.scrollWidth") == NARROW, name
+    page.close()

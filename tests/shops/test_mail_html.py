@@ -7,7 +7,7 @@ import pytest
 from django.template.loader import get_template
 
 from storefront.shops import mail, mail_html
-from tests.mails import html_of, words
+from tests.mails import html_of, words, words_of_text
 
 
 def written(shop, text: str, **given):
@@ -17,7 +17,7 @@ def written(shop, text: str, **given):
 def test_both_forms_say_the_same(shop):
     text = "Dear <Ada> & Co.\n\nSubtotal: €1.00\nTotal: €2.00\n\n2 x Mug: €1.00\n    Colour: Gold\n\nSee https://example.com/.\n"
     message = written(shop, text, pictures={"Mug": "https://shop.example.com/media/mug.jpg"})
-    assert words(html_of(message)) == message.body.split()
+    assert words(html_of(message)) == words_of_text(message)
 
 
 def test_texts_are_escaped(shop):
@@ -42,6 +42,39 @@ def test_only_the_shops_own_urls_and_named_ones_are_links(shop):
 def test_what_looks_like_the_shops_address_is_no_link(shop, base):
     shop.base_url = "https://shop.example.com"
     assert 'class="link"' not in html_of(written(shop, f"See {base}"))
+
+
+def test_named_urls_behind_a_name_are_buttons(shop):
+    first, second, typed = (f"{shop.base_url}/{name}" for name in ("first", "second", "typed"))
+    text = f"Win: {typed}\n\nSee it: {first}\n\nDHL\nTrack it : {second}"
+    message = written(shop, text, buttons=[first, second])
+    html = html_of(message)
+    assert re.findall(r'class="(button|outline)".*?<a href="([^"]+)".*?>([^<]+)</a>', html) == [
+        ("button", first, "See it"),
+        ("outline", second, "Track it"),
+    ]
+    assert f">{typed}</a>" in html
+    assert words(html) == words_of_text(message)
+
+
+def test_the_total_stands_below_a_rule(shop):
+    message = written(shop, f"Subtotal: €1.00\n{mail_html.TOTAL_RULE}\nTotal: €2.00")
+    html = html_of(message)
+    assert html.index("Subtotal<") < html.index("border-top:2px") < html.index("Total<")
+    assert "---" not in html
+
+
+def test_a_page_to_unsubscribe_is_in_the_header(shop):
+    page = f"{shop.base_url}/stop?a=1"
+    assert written(shop, "Hello", unsubscribe=page).message()["List-Unsubscribe"] == f"<{page}>"
+    assert written(shop, "Hello").message()["List-Unsubscribe"] is None
+
+
+def test_the_list_of_mails_shows_the_first_paragraph(shop):
+    html = html_of(written(shop, "Hello,\n\nYour <b>parcel</b>.\n\nYour code: 1234"))
+    hidden = html[html.index("display:none") : html.index('role="main"')]
+    assert "Your &lt;b&gt;parcel&lt;/b&gt;." in hidden
+    assert "1234" not in hidden
 
 
 def test_nothing_is_loaded_but_named_pictures(shop):
@@ -69,5 +102,5 @@ def test_it_fits_dark_pages():
 @pytest.mark.parametrize("odd", ["http://[", "https://a\u2100b/", "http://[::1"])
 def test_what_only_looks_like_a_url_is_text(shop, odd):
     html = mail_html.html_of(shop, name="Lighthouse", text=f"See {odd} there")
-    assert "<a " not in html.partition("See ")[2]
+    assert "<a " not in html[html.index('class="content"') : html.index('class="foot')]
     assert odd in html

@@ -168,6 +168,8 @@ def test_says_what_the_price_contains_and_what_comes_on_top(shop, other_shop, pa
     for path in ("/products/mug", "/products", "/"):
         assert said in page(path), path
     assert '<p class="muted small">incl. VAT</p>' in page("/products/pattern")
+    make_product(shop, "Gift card", requires_shipping=False, is_gift_card=True)
+    assert "VAT" not in page("/products/gift-card")
     Shop.objects.filter(pk=shop.pk).update(prices_include_tax=False)
     assert "plus VAT, plus" in page("/products/mug")
 

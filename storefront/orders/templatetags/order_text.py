@@ -21,6 +21,7 @@ from storefront.orders.gift_cards import sold_cards
 from storefront.orders.models import Order
 from storefront.pricing import taxes
 from storefront.pricing.taxes import TaxLine
+from storefront.shops.mail_html import TOTAL_RULE
 from storefront.shops.models import Shop
 from storefront.shops.spoken import further_language
 
@@ -31,6 +32,12 @@ register.filter("quoted", quoted)
 @register.filter
 def money(amount: Decimal | str, currency: str) -> str:
     return format_money(Decimal(amount), currency)
+
+
+@register.simple_tag
+def total_rule() -> str:
+    """The line of a mail between its sums and the total."""
+    return TOTAL_RULE
 
 
 @register.filter

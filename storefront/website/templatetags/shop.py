@@ -265,13 +265,16 @@ def _link_to(request: Any, page: Page) -> str:
 
 
 @register.inclusion_tag("website/price_note.html", takes_context=True)
-def price_note(context: Context, *, is_net: bool = False, is_delivered: bool = True) -> dict[str, Any]:
-    """The note about tax and delivery that EU law requires beside prices: "incl. VAT, plus delivery"."""
+def price_note(
+    context: Context, *, is_net: bool = False, is_delivered: bool = True, is_gift_card: bool = False
+) -> dict[str, Any]:
+    """The note about tax and delivery that EU law requires beside prices: "incl. VAT, plus delivery". A gift
+    card is not taxed when it is sold."""
     request = context["request"]
     pages = {page.kind: page for page in pages_once(request)}
     return {
         "request": request,
-        "tax": tax_name(request.shop, request.language),
+        "tax": "" if is_gift_card else tax_name(request.shop, request.language),
         "is_included": request.shop.prices_include_tax and not is_net,
         "is_delivered": is_delivered,
         "delivery_page": pages.get(Page.Kind.DELIVERY),
