@@ -86,6 +86,7 @@ def _deed(entry: AuditEntry) -> Happening:
         "order.cancelled": "cancel",
         "order.updated": "edit_note",
         "order.closed": "block",
+        "order.printed": "print",
     }
     detail = str((entry.after or {}).get("reason") or "")
     if entry.action == "order.updated":

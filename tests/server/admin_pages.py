@@ -94,7 +94,11 @@ PAGES: dict[str, dict[str, str]] = {
             ["view", "packing_slip", "packing_slips_of_chosen", "invoices_of_chosen", "print_page"], "omfr"
         ),
         **dict.fromkeys(
-            ["change", "write", "fulfil", "fulfil_chosen", "close", "cancel_fulfilment", "allow_downloads"], "omf"
+            [
+                *("change", "write", "fulfil", "fulfil_chosen", "close", "cancel_fulfilment", "allow_downloads"),
+                *("print_waiting", "print_papers"),
+            ],
+            "omf",
         ),
         **dict.fromkeys(SAVED_VIEWS, "omf"),
         **dict.fromkeys(["export_csv", "mark_paid", "refund", "cancel", "issue_invoice", "correct_invoice"], "om"),
