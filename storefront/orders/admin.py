@@ -18,7 +18,8 @@ from storefront.orders.allowing import allow_downloads
 from storefront.orders.desk_walk import LIST_VAR, neighbours
 from storefront.orders.download_links import is_withdrawn
 from storefront.orders.fulfilling import cancel_fulfilment, close_order, fulfil_order
-from storefront.orders.models import Order
+from storefront.orders.models import Order, OrderMail
+from storefront.orders.problems import problems_of
 from storefront.orders.sending import waiting
 from storefront.orders.sent_mails import write_to_customer
 from storefront.shops.rights import Right
@@ -96,6 +97,7 @@ class OrderAdmin(OrderLists):
             context["other_deeds"] = [each for name, each in context["deeds"].items() if name not in PLACED]
             context["actions_detail"] = []
             context |= self.page_of(request, obj)
+            context["mended"] = [(each, context["deeds"].get(each.deed)) for each in context["problems"]]
             context["may_see_products"] = Right.VIEW_PRODUCTS in request.rights
             context["may_see_customers"] = Right.VIEW_CUSTOMERS in request.rights
             happened = timeline.as_shown(context["happened"], request.shop)
@@ -127,6 +129,7 @@ class OrderAdmin(OrderLists):
         unsorted."""
         shop, order.shop = request.shop, request.shop
         fulfilments = list(order.fulfilments.prefetch_related("lines__line"))
+        lines, mails = list(order.lines.all()), list(OrderMail.objects.filter(shop=shop, order=order))
         log = timeline.log_of(shop, order)
         return {
             "order": order,
@@ -134,14 +137,15 @@ class OrderAdmin(OrderLists):
             "placed": format_time(order.placed_at, shop.timezone),
             "cancelled": format_time(order.cancelled_at, shop.timezone),
             "badges": admin_page.badges(order),
-            "lines": admin_page.lines_of(shop, order, order.lines.all()),
+            "lines": admin_page.lines_of(shop, order, lines),
             "sums": admin_page.sums_of(order),
             "people": admin_page.people_of(shop, order),
             "source": admin_page.source_of(order),
             "downloads": admin_page.downloads_of(shop, order.downloads.all()),
             "fulfilments": admin_page.fulfilments_of(shop, order, fulfilments),
             "log": log,
-            "happened": timeline.happenings(order, fulfilments, log),
+            "problems": problems_of(shop, order, lines, mails, request.now),
+            "happened": timeline.happenings(order, fulfilments, mails, log),
         }
 
     @deed(_lazy("Mark as fulfilled"), Right.FULFIL_ORDERS, Moves.NOTHING, icon="local_shipping", variant=PRIMARY)
