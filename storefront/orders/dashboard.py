@@ -3,7 +3,6 @@
 `checkout/dashboard.py`, which the theme calls, adds to it.
 """
 
-import json
 from collections.abc import Iterable
 from datetime import datetime
 from functools import partial
@@ -18,6 +17,7 @@ from storefront.catalogue.models import Product, Variant
 from storefront.kit.format import format_count, format_money, format_time
 from storefront.orders import figures
 from storefront.orders.admin_page import ERASED, badges
+from storefront.orders.chart import bar_chart
 from storefront.orders.figures import Period
 from storefront.orders.models import Order
 from storefront.orders.sending import to_send_now
@@ -90,25 +90,14 @@ def sales(shop: Shop, period: Period) -> dict[str, Any]:
     ]
     change = figures.change_text(now.count, then.count)
     shown.insert(1, (_("Orders"), format_count(now.count), format_count(then.count), change))
+    labels, drawn = period.labels, parts[: len(course)]
+    totals = [format_money(part.total, shop.currency) for part in drawn]
     rows = [
-        {"label": label, "total": format_money(part.total, shop.currency), "count": part.count}
-        for label, part in zip(period.labels, parts, strict=False)
+        {"label": label, "total": total, "count": format_count(part.count)}
+        for label, total, part in zip(labels, totals, drawn, strict=True)
     ]
-    return {"figures": shown, "course": rows, "chart": chart(period, parts[: len(course)])}
-
-
-def chart(period: Period, parts: Iterable[figures.Sold]) -> str:
-    """The data of the theme's bar chart. Its numbers are for drawing alone."""
-    bars = {
-        "data": [float(part.total) for part in parts],
-        "backgroundColor": "var(--color-primary-600)",
-        "displayYAxis": True,
-        "maxTicksXLimit": 8,
-        "maxBarThickness": 28,
-        "borderRadius": 3,
-        "label": _("Sales"),
-    }
-    return json.dumps({"labels": period.labels, "datasets": [bars]})
+    chart = bar_chart([part.total for part in drawn], labels, totals, shop.currency)
+    return {"figures": shown, "course": rows, "chart": chart}
 
 
 def to_do(rows: QuerySet[Any], one: str, many: str, url: str) -> dict[str, str]:
