@@ -6,6 +6,7 @@ from django.contrib.admin.views.main import ChangeList
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.dateparse import parse_datetime
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
@@ -30,10 +31,8 @@ from storefront.staff.admin_base import redirect
 from storefront.staff.admin_parts import Moves, column, own_page
 
 GUESTS_PER_PAGE = 50
-LAST_PAGE = 10_000
 # Of each kind on a person's page. The list of orders finds all of them by the address.
 MAX_SHOWN = 20
-SORTS = {people.BY_LAST: _lazy("Last order"), people.BY_SUM: _lazy("Sum")}
 
 
 class CustomersWithOrders(ChangeList):
@@ -85,10 +84,7 @@ class CustomerWithOrdersAdmin(CustomerAdmin):
 
     def guest_list(self, request: Any) -> HttpResponse:
         shop, search = request.shop, request.GET.get("q", "").strip()
-        sort = request.GET.get("sort") if request.GET.get("sort") in SORTS else people.BY_LAST
-        number = min(as_id(request.GET.get("p", "")) or 0, LAST_PAGE)
-        start = number * GUESTS_PER_PAGE
-        found = people.guests_page(shop, search=search, sort=sort, start=start, count=GUESTS_PER_PAGE + 1)
+        found, end = people.guests_page(shop, search=search, after=_place(request), count=GUESTS_PER_PAGE)
         rows = [
             {
                 "guest": guest,
@@ -97,23 +93,26 @@ class CustomerWithOrdersAdmin(CustomerAdmin):
                 "sum": sums_text(guest.bought) or "–",
                 "last": format_day(guest.bought.last, shop.timezone),
             }
-            for guest in found[:GUESTS_PER_PAGE]
+            for guest in found
         ]
-
-        def page_url(place: int) -> str:
-            return "?" + urlencode({"q": search, "sort": sort, "p": place})
-
+        following = {"q": search, "after": f"{end[0].isoformat()}_{end[1]}"} if end else {}
         context = {
             "title": _("Guests"),
             "rows": rows,
             "search": search,
-            "sorts": [
-                (f"?{urlencode({'q': search, 'sort': name})}", text, name == sort) for name, text in SORTS.items()
-            ],
-            "before": page_url(number - 1) if number else "",
-            "after": page_url(number + 1) if len(found) > GUESTS_PER_PAGE else "",
+            "after": f"?{urlencode(following)}" if following else "",
         }
         return self.page(request, "orders/admin/guests.html", **context)
+
+
+def _place(request: Any) -> people.Place | None:
+    """The place behind which the page begins; the first page if the address names none."""
+    moment, _sep, pk = request.GET.get("after", "").partition("_")
+    try:
+        at, id = parse_datetime(moment), as_id(pk)
+    except ValueError:
+        return None
+    return (at, id) if at and at.tzinfo and id else None
 
 
 def sums_text(bought: Bought) -> str:

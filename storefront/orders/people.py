@@ -1,19 +1,19 @@
 """The people who bought in a shop, read from its orders: customers, and guests by their email address.
 
 A customer has the orders of the account and, where nobody has proved the address yet, guest orders under it: one person
-for whoever looks at the list. An address is compared in lowercase, as everywhere. A page of guests is found through the
-index `order_email`; the sums are read for its rows alone.
+for whoever looks at the list. An address is compared in lowercase, as everywhere. Sums are read for the rows of a page
+alone, through the index `order_email`.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from django.db.models import Count, Exists, F, Max, OuterRef, Q, QuerySet, Sum
-from django.db.models.functions import Lower
+from django.db.models import Count, Max, Q, QuerySet, Sum
+from django.db.models.functions import Coalesce, Lower
 
 from storefront.customers.models import Customer
 from storefront.kit.money import ZERO
@@ -22,8 +22,11 @@ from storefront.orders.words import find_orders
 from storefront.shops.models import Shop
 
 NOT_CANCELLED = ~Q(status=Order.Status.CANCELLED)
+# A place in the list: when an order was placed, and its id.
+Place = tuple[datetime, int]
+READ_AT_ONCE = 300
+MAX_READS = 10
 PAID = NOT_CANCELLED & ~Q(payment_status=Order.PaymentStatus.PENDING)
-BY_LAST, BY_SUM = "last", "sum"
 
 
 @dataclass
@@ -66,25 +69,55 @@ def bought_by(shop: Shop, customers: Iterable[Customer]) -> dict[int, Bought]:
     return found
 
 
-def guests_page(shop: Shop, *, search: str, sort: str, start: int, count: int) -> list[Guest]:
-    """`count` guests from this place on: those who bought last first, or those who paid most in the shop's currency.
-    A search finds them by their orders (`words.find_orders`)."""
-    orders = _guest_orders(shop).exclude(address="")
+def guests_page(shop: Shop, *, search: str, after: Place | None, count: int) -> tuple[list[Guest], Place | None]:
+    """Up to `count` guests behind this place, those who bought last first, and the place of the last one; None at the
+    end. A search finds them by their orders (`words.find_orders`).
+
+    A guest stands at the newest order. So the orders are read from the newest on, `READ_AT_ONCE` at a time and at most
+    `MAX_READS` times: a page that is not full by then is short, and the next one goes on behind it.
+    """
+    orders = Order.objects.filter(shop=shop)
     if search.strip():
         orders = orders.filter(pk__in=find_orders(shop, search).keys)
-    has_account = Customer.objects.filter(shop=shop, email=OuterRef("address"))
-    rows = orders.filter(~Exists(has_account)).values("address").annotate(last=Max("placed_at"), newest=Max("pk"))
-    if sort == BY_SUM:
-        counted = PAID & Q(currency=shop.currency)
-        paid = rows.annotate(paid=Sum("total", filter=counted, default=ZERO))
-        rows = paid.annotate(spent=F("paid") - Sum("refunded", filter=counted, default=ZERO)).order_by("-spent")
-    else:
-        rows = rows.order_by("-last")
-    shown = list(rows.order_by(*rows.query.order_by, "address")[start : start + count])
-    billed = Order.objects.filter(shop=shop, pk__in=[row["newest"] for row in shown])
-    names = {pk: (address or {}).get("name", "") for pk, address in billed.values_list("pk", "billing_address")}
-    bought = _bought_by_guests(shop, [row["address"] for row in shown])
-    return [Guest(row["address"], names[row["newest"]], bought[row["address"]]) for row in shown]
+    found: dict[str, int] = {}
+    for _time in range(MAX_READS):
+        read = _orders_behind(orders, after)
+        for order in _newest_of_guests(shop, orders, read):
+            if len(found) == count:
+                return _with_sums(shop, found), after
+            found.setdefault(order["address"], order["pk"])
+            after = order["placed_at"], order["pk"]
+        if len(read) < READ_AT_ONCE:
+            return _with_sums(shop, found), None
+        after = read[-1]["placed_at"], read[-1]["pk"]
+    return _with_sums(shop, found), after
+
+
+def _orders_behind(orders: Any, after: Place | None) -> list[dict[str, Any]]:
+    if after:
+        moment, pk = after
+        orders = orders.filter(Q(placed_at__lt=moment) | Q(pk__lt=pk), placed_at__lte=moment)
+    newest = orders.order_by("-placed_at", "-pk").annotate(address=Lower("email"))
+    return list(newest.values("pk", "placed_at", "customer_id", "address")[:READ_AT_ONCE])
+
+
+def _newest_of_guests(shop: Shop, orders: Any, read: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The orders among these that are a guest's newest."""
+    addresses = {order["address"] for order in read if order["customer_id"] is None} - {""}
+    addresses -= set(Customer.objects.filter(shop=shop, email__in=addresses).values_list("email", flat=True))
+    own = _of_guests(orders).filter(address__in=addresses).order_by()
+    last = dict(own.values("address").annotate(last=Max("placed_at")).values_list("address", "last"))
+    return [
+        order for order in read if order["customer_id"] is None and last.get(order["address"]) == order["placed_at"]
+    ]
+
+
+def _with_sums(shop: Shop, found: dict[str, int]) -> list[Guest]:
+    """The guests with these addresses, each with the id of the newest order."""
+    billed = Order.objects.filter(shop=shop, pk__in=found.values()).values_list("pk", "billing_address")
+    names = {pk: (address or {}).get("name", "") for pk, address in billed}
+    bought = _bought_by_guests(shop, found)
+    return [Guest(email, names[pk], bought[email]) for email, pk in found.items()]
 
 
 def bought_in(orders: QuerySet[Order]) -> Bought:
@@ -95,13 +128,15 @@ def bought_in(orders: QuerySet[Order]) -> Bought:
     return total
 
 
-def _guest_orders(shop: Shop) -> Any:
-    return Order.objects.filter(shop=shop, customer=None).annotate(address=Lower("email"))
+def _of_guests(orders: Any) -> Any:
+    """The orders among these without an account, with their `address`. The account is an expression, so that SQLite
+    finds them by the address and does not read all orders of guests."""
+    return orders.annotate(address=Lower("email"), account=Coalesce("customer_id", 0)).filter(account=0)
 
 
-def _bought_by_guests(shop: Shop, emails: Collection[str]) -> dict[str, Bought]:
+def _bought_by_guests(shop: Shop, emails: Iterable[str]) -> dict[str, Bought]:
     found: dict[str, Bought] = defaultdict(Bought)
-    for row in _sums(_guest_orders(shop).filter(address__in=list(emails)), "address"):
+    for row in _sums(_of_guests(Order.objects.filter(shop=shop)).filter(address__in=list(emails)), "address"):
         found[row["address"]].add(row)
     return found
 
