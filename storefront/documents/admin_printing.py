@@ -111,7 +111,7 @@ def print_chosen(
     printable = [order for order in chosen if order.pk not in left_out]
     if printable and not refused:
         return pdf_response(records(printable), f"{what.replace('_', '-')}.pdf")
-    name = what.replace("_", " ")
+    name = _("packing slips and invoices") if what == "papers" else what.replace("_", " ")
     printed = [order for order, _reason in refused if what == "papers" and not cancelled(order)]
     context = {
         **page.admin_site.each_context(request),

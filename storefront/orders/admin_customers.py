@@ -31,7 +31,7 @@ from storefront.staff.admin_base import redirect
 from storefront.staff.admin_parts import Moves, column, own_page
 
 GUESTS_PER_PAGE = 50
-# Of each kind on a person's page. The list of orders finds all of them by the address.
+# Rows of each kind on a person's page. The list of orders finds all orders by the address.
 MAX_SHOWN = 20
 
 

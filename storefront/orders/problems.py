@@ -1,5 +1,4 @@
-"""What is wrong with an order, for the top of its page, each with what mends it. `payments` adds what is wrong with the
-money."""
+"""Problems of an order, for the top of its page, each with what mends it. `payments` adds those of the money."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
