@@ -142,6 +142,7 @@ ACTIONS: dict[str, Any] = {
     "order.refunded": _lazy("Order refund started"),
     "order.downloads_allowed": _lazy("Downloads allowed again"),
     "order.updated": _lazy("Order note or tags changed"),
+    "order.printed": _lazy("Packing slip and invoice printed"),
     "order.mail_written": _lazy("Email written to the customer of an order"),
     "orders.exported": _lazy("Orders exported"),
     "customers.exported": _lazy("Customers exported"),

@@ -1,10 +1,7 @@
 from typing import Any
 
-from django.contrib import admin
 from django.db import transaction
 from django.forms import BaseInlineFormSet, BooleanField, ValidationError
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 from unfold.widgets import UnfoldBooleanWidget
@@ -14,16 +11,12 @@ from storefront.customers import actions, jobs, queries
 from storefront.customers.admin_export import exported_customers
 from storefront.customers.models import Address, Customer
 from storefront.kit.countries import countries
-from storefront.kit.format import format_money, format_time
 from storefront.kit.names import has_address, has_invisible_characters
 from storefront.shops.rights import Right
 from storefront.staff.admin_forms import ShopScopedForm
-from storefront.staff.admin_parts import Moves, asks, column, deed, link, list_deed, moment, view_and_edit
+from storefront.staff.admin_parts import Moves, asks, column, deed, list_deed, moment, view_and_edit
 from storefront.staff.admin_saved_views import WithSavedViews
 from storefront.staff.admin_scope import ShopRelatedFilter, ShopScopedStackedInline
-
-# Orders shown on a customer's page. The order list finds all of them by email address.
-MAX_ORDERS = 20
 
 
 class NamedForm(ShopScopedForm):
@@ -104,7 +97,8 @@ class AddressInline(ShopScopedStackedInline):
 
 
 class CustomerAdmin(WithSavedViews):
-    """The customers' pages. `privacy/admin.py` extends this class with links to a person's data, and registers it."""
+    """The customers' pages. `orders/admin_customers.py` adds what they bought, `privacy/admin.py` links to a person's
+    data."""
 
     icon = "group"
     empty_text = _lazy("Everybody who creates an account in your shop is listed here, with their orders and addresses.")
@@ -118,37 +112,12 @@ class CustomerAdmin(WithSavedViews):
     search_fields = ["email", "name", "phone"]
     ordering = ["-created_at", "-id"]
     fields = ["email", "withdraw", "name", "phone", "group", "note", "account", "bought"]
-    readonly_fields = ["account", "bought"]
+    readonly_fields: Any = ["account", "bought"]
     inlines = [AddressInline]
 
     since = moment("created_at", _lazy("since"))
     name_or_email = column(_lazy("name"), str, by="name")
     account = column(_lazy("account"), lambda row: _("Password set") if row.can_sign_in else _("No password set"))
-
-    @admin.display(description=_lazy("orders"))
-    def bought(self, row: Customer) -> SafeString | str:
-        if row.pk is None:
-            return _("None")
-        orders = list(row.orders.filter(shop=row.shop_id).order_by("-placed_at", "-pk")[:MAX_ORDERS])
-        if not orders:
-            return _("None")
-        sales = queries.sales_of(row.shop, [row])[row.pk]
-        lines = format_html_join(
-            mark_safe("<br>"),
-            "{}, {}, {}, {}",
-            (
-                (
-                    link("orders_order_change", order.pk, order),
-                    format_time(order.placed_at, row.shop.timezone),
-                    format_money(order.total, order.currency),
-                    order.get_status_display().lower(),
-                )
-                for order in orders
-            ),
-        )
-        total = format_money(sales.spent, row.shop.currency)
-        orders_text = _("1 order") if sales.count == 1 else f"{sales.count} orders"
-        return format_html("{}, {} paid<br>{}", orders_text, total, lines)
 
     def get_fields(self, request: Any, obj: Any = None) -> Any:
         is_pending = obj is not None and obj.pending_email is not None

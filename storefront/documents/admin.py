@@ -1,20 +1,18 @@
 """Documents in the admin: on an order's page, with the actions that issue them, and the list of all invoices and credit
 notes."""
 
-from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
+from django.http import Http404
 from django.urls import reverse
-from django.utils.text import format_lazy
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.documents import issuing
 from storefront.documents.admin_forms import CorrectionForm, InvoiceSettingsForm
+from storefront.documents.admin_printing import MAX_AT_ONCE, TOO_MANY, OrderWithPrintQueueAdmin, cancelled, print_chosen
 from storefront.documents.links import document_response, pdf_response
 from storefront.documents.models import Document, InvoiceSettings
 from storefront.documents.numbering import begin_series
@@ -27,21 +25,15 @@ from storefront.documents.queries import (
     packing_slips,
     settings_of,
 )
-from storefront.documents.records import Record
 from storefront.kit.format import format_money, format_time
 from storefront.kit.ids import as_id
 from storefront.orders.models import Order
 from storefront.orders.timeline import Happening
-from storefront.payments.admin import OrderWithPaymentsAdmin
 from storefront.shops.rights import Right
 from storefront.staff.admin_base import OneRowAdmin, ReadOnlyAdmin
 from storefront.staff.admin_parts import Moves, asks, chosen_deed, column, deed, layout, moment, money
 
 __all__ = ["DocumentAdmin", "InvoiceSettingsAdmin", "OrderWithDocumentsAdmin"]
-
-# Each document takes a tenth of a second to draw.
-MAX_AT_ONCE = 100
-TOO_MANY = format_lazy(_lazy("Choose at most {count} at once."), count=MAX_AT_ONCE)
 
 
 @admin.register(Document)
@@ -79,8 +71,8 @@ class DocumentAdmin(ReadOnlyAdmin):
 
 
 @admin.register(Order)
-class OrderWithDocumentsAdmin(OrderWithPaymentsAdmin):
-    """Orders, with their payments and documents."""
+class OrderWithDocumentsAdmin(OrderWithPrintQueueAdmin):
+    """Orders, with their payments, documents and the print queue."""
 
     def possible_actions(self, order: Order) -> set[str]:
         possible = super().possible_actions(order)
@@ -125,15 +117,12 @@ class OrderWithDocumentsAdmin(OrderWithPaymentsAdmin):
 
     @chosen_deed(_lazy("Print packing slips"), Right.VIEW_ORDERS, Moves.PERSONAL_DATA)
     def packing_slips_of_chosen(self, request: Any, queryset: QuerySet) -> Any:
-        def refusal(order: Order) -> str:
-            return _("was cancelled") if order.status == Order.Status.CANCELLED else ""
-
         return print_chosen(
             self,
             request,
             queryset.prefetch_related("lines"),
             "packing_slips",
-            refusal,
+            cancelled,
             lambda orders: packing_slips(request.shop, orders, request.now),
         )
 
@@ -171,39 +160,6 @@ class OrderWithDocumentsAdmin(OrderWithPaymentsAdmin):
     def correct_invoice(self, request: Any, order: Any, form: Any) -> Any:
         buyer = form.cleaned_data["buyer"]
         return self.perform(request, order, issuing.correct_invoice, _("Corrected invoice issued."), buyer=buyer)
-
-
-def print_chosen(
-    page: Any,
-    request: HttpRequest,
-    orders: Iterable[Order],
-    what: str,
-    refusal: Callable[[Order], str],
-    records: Callable[[list[Order]], list[Record]],
-) -> HttpResponse | None:
-    """Return one PDF of the orders, in the order of the list. `refusal` returns the reason why an order cannot be
-    printed. If there is such an order, return a page that names each of them, with a button to print the others. Too
-    many orders are refused with a message."""
-    chosen = list(orders[: MAX_AT_ONCE + 1])  # type: ignore[index]
-    if len(chosen) > MAX_AT_ONCE:
-        page.message_user(request, TOO_MANY, messages.WARNING)
-        return None
-    refused = [(order, reason) for order in chosen if (reason := refusal(order))]
-    left_out = {order.pk for order, _reason in refused}
-    printable = [order for order in chosen if order.pk not in left_out]
-    if printable and not refused:
-        return pdf_response(records(printable), f"{what.replace('_', '-')}.pdf")
-    name = what.replace("_", " ")
-    context = {
-        **page.admin_site.each_context(request),
-        "title": _("Print %(name)s") % {"name": name},
-        "opts": page.opts,
-        "what": name,
-        "action": f"{what}_of_chosen",
-        "refused": refused,
-        "printable": printable,
-    }
-    return TemplateResponse(request, "documents/admin/print_chosen.html", context)
 
 
 @admin.register(InvoiceSettings)

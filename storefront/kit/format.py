@@ -34,6 +34,12 @@ def format_money(amount: Decimal | None, currency: str) -> str:
     )
 
 
+def format_round_money(amount: Decimal, currency: str) -> str:
+    """`€1,234`, for the axis of a chart: without decimals."""
+    locale = active_locale()
+    return _pattern(locale, 0).apply(amount, locale, currency=currency, currency_digits=False)
+
+
 def format_time(moment: datetime | None, timezone: str) -> str:
     """`21 Nov 2026, 08:30` on the clock of that time zone, such as Europe/Berlin. None is empty."""
     if moment is None:
@@ -52,6 +58,12 @@ def format_date(day: date) -> str:
     locale = active_locale()
     # English as it is written in Europe, as in `kit/formats/en`.
     return f"{day.day} {day:%b %Y}" if locale == ENGLISH else format_skeleton("yMMMd", day, locale=locale)
+
+
+def format_month_day(day: date) -> str:
+    """`21 Nov`, in German `21. Nov.`."""
+    locale = active_locale()
+    return f"{day.day} {day:%b}" if locale == ENGLISH else format_skeleton("MMMd", day, locale=locale)
 
 
 def format_count(number: int) -> str:

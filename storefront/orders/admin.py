@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 from django.utils.translation import ngettext
@@ -14,13 +15,15 @@ from storefront.orders.admin_export import exported_orders
 from storefront.orders.admin_forms import CancelFulfilmentForm, DownloadsForm, FulfilForm, OrderForm, WriteForm
 from storefront.orders.admin_list import OrderLists
 from storefront.orders.allowing import allow_downloads
+from storefront.orders.desk_walk import LIST_VAR, neighbours
 from storefront.orders.download_links import is_withdrawn
 from storefront.orders.fulfilling import cancel_fulfilment, close_order, fulfil_order
-from storefront.orders.models import Order
+from storefront.orders.models import Order, OrderMail
+from storefront.orders.problems import problems_of
 from storefront.orders.sending import waiting
 from storefront.orders.sent_mails import write_to_customer
 from storefront.shops.rights import Right
-from storefront.staff.admin_base import refusals
+from storefront.staff.admin_base import redirect, refusals
 from storefront.staff.admin_parts import PRIMARY, Moves, asks, chosen_deed, column, deed, layout, list_deed
 
 # Entries of the timeline that are shown before the rest is opened.
@@ -86,9 +89,15 @@ class OrderAdmin(OrderLists):
             urls = {getattr(getattr(self, name), "url_path", name): name for name in self.actions_detail}
             offered = context.get("actions_detail") or []
             context["deeds"] = {urls[each["path"].rstrip("/").rpartition("/")[2]]: each for each in offered}
+            context |= self.walk(request, obj)
+            for each in offered:
+                each["path"] += context["kept"]
+            if "print_page" in context["deeds"]:
+                context["deeds"]["print_page"]["key"] = "p"
             context["other_deeds"] = [each for name, each in context["deeds"].items() if name not in PLACED]
             context["actions_detail"] = []
             context |= self.page_of(request, obj)
+            context["mended"] = [(each, context["deeds"].get(each.deed)) for each in context["problems"]]
             context["may_see_products"] = Right.VIEW_PRODUCTS in request.rights
             context["may_see_customers"] = Right.VIEW_CUSTOMERS in request.rights
             happened = timeline.as_shown(context["happened"], request.shop)
@@ -97,11 +106,30 @@ class OrderAdmin(OrderLists):
                 context["fulfil_form"] = FulfilForm(request, obj.pk)
         return super().render_change_form(request, context, *args, obj=obj, **kwargs)
 
+    def walk(self, request: Any, order: Order) -> dict[str, str]:
+        """The addresses of the list that the order was opened from, and of the orders before and after it there."""
+        before, after = neighbours(self, request, order)
+        kept = f"?{filters}" if (filters := self.get_preserved_filters(request)) else ""
+        listed = f"?{query}" if (query := request.GET.get(LIST_VAR, "")) else ""
+        pages = {"before": before, "after": after}
+        return {name: reverse("admin:orders_order_change", args=[pk]) + kept for name, pk in pages.items() if pk} | {
+            "kept": kept,
+            "back_to_list": reverse("admin:orders_order_changelist") + listed,
+        }
+
+    def back_to(self, request: Any, row: Any) -> HttpResponse:
+        """The order's page, which still knows the list that it was opened from."""
+        kept = self.get_preserved_filters(request)
+        if row is None or not kept:
+            return super().back_to(request, row)
+        return redirect(request, f"{reverse('admin:orders_order_change', args=[row.pk])}?{kept}")
+
     def page_of(self, request: Any, order: Order) -> dict[str, Any]:
         """The context of the order's page and its print view. `sums` are amounts, `happened` is the timeline,
         unsorted."""
         shop, order.shop = request.shop, request.shop
         fulfilments = list(order.fulfilments.prefetch_related("lines__line"))
+        lines, mails = list(order.lines.all()), list(OrderMail.objects.filter(shop=shop, order=order))
         log = timeline.log_of(shop, order)
         return {
             "order": order,
@@ -109,14 +137,15 @@ class OrderAdmin(OrderLists):
             "placed": format_time(order.placed_at, shop.timezone),
             "cancelled": format_time(order.cancelled_at, shop.timezone),
             "badges": admin_page.badges(order),
-            "lines": admin_page.lines_of(shop, order, order.lines.all()),
+            "lines": admin_page.lines_of(shop, order, lines),
             "sums": admin_page.sums_of(order),
             "people": admin_page.people_of(shop, order),
             "source": admin_page.source_of(order),
             "downloads": admin_page.downloads_of(shop, order.downloads.all()),
             "fulfilments": admin_page.fulfilments_of(shop, order, fulfilments),
             "log": log,
-            "happened": timeline.happenings(order, fulfilments, log),
+            "problems": problems_of(shop, order, lines, mails, request.now),
+            "happened": timeline.happenings(order, fulfilments, mails, log),
         }
 
     @deed(_lazy("Mark as fulfilled"), Right.FULFIL_ORDERS, Moves.NOTHING, icon="local_shipping", variant=PRIMARY)

@@ -14,7 +14,7 @@ from storefront.kit.countries import country_name
 from storefront.kit.refusals import Refusal
 from storefront.orders.admin_page import ERASED
 from storefront.orders.models import Order
-from storefront.orders.sending import to_send_later, to_send_now
+from storefront.orders.sending import to_print, to_send_later, to_send_now
 from storefront.orders.sent_mails import with_failed_mail
 from storefront.orders.words import find_orders
 from storefront.staff.admin_base import EndlessPaginator
@@ -32,6 +32,7 @@ PAYMENT_COLOURS = {
 DELIVERY_COLOURS = {"unfulfilled": "warning", "partially_fulfilled": "info", "fulfilled": "success", "cancelled": ""}
 VIEWS = [
     ("to_send", _lazy("To send")),
+    ("to_print", _lazy("To print")),
     ("waiting", _lazy("Pre-orders")),
     ("unpaid", _lazy("Unpaid")),
     ("sent", _lazy("Fulfilled")),
@@ -59,6 +60,8 @@ class ViewFilter(admin.SimpleListFilter):
         if self.value() in ("to_send", "waiting"):
             is_open = queryset.filter(status=statuses.OPEN)
             return (to_send_now if self.value() == "to_send" else to_send_later)(is_open, request.now)
+        if self.value() == "to_print":
+            return to_print(queryset, request.now)
         if self.value() == "unpaid":
             return queryset.filter(payment_status="pending").exclude(status=statuses.CANCELLED)
         if self.value() == "mail_failed":

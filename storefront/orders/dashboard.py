@@ -3,7 +3,6 @@
 `checkout/dashboard.py`, which the theme calls, adds to it.
 """
 
-import json
 from collections.abc import Iterable
 from datetime import datetime
 from functools import partial
@@ -18,9 +17,10 @@ from storefront.catalogue.models import Product, Variant
 from storefront.kit.format import format_count, format_money, format_time
 from storefront.orders import figures
 from storefront.orders.admin_page import ERASED, badges
+from storefront.orders.chart import bar_chart
 from storefront.orders.figures import Period
 from storefront.orders.models import Order
-from storefront.orders.sending import to_send_now
+from storefront.orders.sending import to_print, to_send_now
 from storefront.orders.sent_mails import with_failed_mail
 from storefront.shops.models import Shop
 from storefront.shops.replica_reads import figures as figures_of
@@ -52,10 +52,12 @@ def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
         ]
     if Right.VIEW_ORDERS in rights:
         orders = reverse("admin:orders_order_changelist")
+        unprinted = to_print(Order.objects.filter(shop=shop), now)
         to_send, unpaid = orders_to_send(shop, now), figures.unpaid(shop)
-        newest = Order.objects.filter(shop=shop).order_by("-placed_at", "-id")
+        newest = list(Order.objects.filter(shop=shop).order_by("-placed_at", "-id")[:LISTED])
         context["to_do"] += [
             to_do(to_send, _("order to send"), _("orders to send"), f"{orders}?view=to_send"),
+            to_do(unprinted, _("order to print"), _("orders to print"), f"{orders}?view=to_print"),
             to_do(unpaid, _("unpaid order"), _("unpaid orders"), f"{orders}?view=unpaid"),
             to_do(
                 with_failed_mail(Order.objects.filter(shop=shop), shop, now),
@@ -65,11 +67,13 @@ def show(request: Any, context: dict[str, Any]) -> dict[str, Any]:
             ),
         ]
         context["nothing_to_do"] = not any(each["count"] for each in context["to_do"])
-        context["lists"] = [
-            (_("To send"), _rows(shop, to_send.order_by("placed_at", "id")[:LISTED]), _("Nothing to send.")),
-            (_("Unpaid"), _rows(shop, unpaid.order_by("-placed_at", "-id")[:LISTED]), _("Everything is paid.")),
-            (_("Recent orders"), _rows(shop, newest[:LISTED]), _("No orders yet.")),
-        ]
+        context["has_no_orders"] = not newest
+        if newest:
+            context["lists"] = [
+                (_("To send"), _rows(shop, to_send.order_by("placed_at", "id")[:LISTED]), _("Nothing to send.")),
+                (_("Unpaid"), _rows(shop, unpaid.order_by("-placed_at", "-id")[:LISTED]), _("Everything is paid.")),
+                (_("Recent orders"), _rows(shop, newest), ""),
+            ]
     if Right.VIEW_PRODUCTS in rights:
         products, variants = low_products(shop, now), low_variants(shop, now)
         low = list(products.values_list("pk")[:MAX_COUNTED]), list(variants.values_list("pk")[:MAX_COUNTED])
@@ -90,25 +94,14 @@ def sales(shop: Shop, period: Period) -> dict[str, Any]:
     ]
     change = figures.change_text(now.count, then.count)
     shown.insert(1, (_("Orders"), format_count(now.count), format_count(then.count), change))
+    labels, drawn = period.labels, parts[: len(course)]
+    totals = [format_money(part.total, shop.currency) for part in drawn]
     rows = [
-        {"label": label, "total": format_money(part.total, shop.currency), "count": part.count}
-        for label, part in zip(period.labels, parts, strict=False)
+        {"label": label, "total": total, "count": format_count(part.count)}
+        for label, total, part in zip(labels, totals, drawn, strict=True)
     ]
-    return {"figures": shown, "course": rows, "chart": chart(period, parts[: len(course)])}
-
-
-def chart(period: Period, parts: Iterable[figures.Sold]) -> str:
-    """The data of the theme's bar chart. Its numbers are for drawing alone."""
-    bars = {
-        "data": [float(part.total) for part in parts],
-        "backgroundColor": "var(--color-primary-600)",
-        "displayYAxis": True,
-        "maxTicksXLimit": 8,
-        "maxBarThickness": 28,
-        "borderRadius": 3,
-        "label": _("Sales"),
-    }
-    return json.dumps({"labels": period.labels, "datasets": [bars]})
+    chart = bar_chart([part.total for part in drawn], labels, totals, shop.currency)
+    return {"figures": shown, "course": rows, "chart": chart}
 
 
 def to_do(rows: QuerySet[Any], one: str, many: str, url: str) -> dict[str, str]:

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.catalogue.models import Product
+from storefront.kit.format import format_date, format_month_day, format_percent
 from storefront.kit.money import ZERO, quantize
 from storefront.kit.money_field import from_hundredths
 from storefront.kit.text import Text
@@ -85,11 +86,11 @@ class Period:
         """The name of each of `spans`."""
         zone = ZoneInfo(self.timezone)
         local = [since.astimezone(zone) for since, _until in self.spans]
-        return [f"{each.day} {each:%b}" if self.days > 1 else f"{each:%H:%M}" for each in local]
+        return [format_month_day(each) if self.days > 1 else f"{each:%H:%M}" for each in local]
 
     @property
     def text(self) -> str:
-        first, last = f"{self.first.day} {self.first:%b %Y}", f"{self.last.day} {self.last:%b %Y}"
+        first, last = format_date(self.first), format_date(self.last)
         return first if first == last else _("%(first)s to %(last)s") % {"first": first, "last": last}
 
     def _start_of(self, day: date) -> datetime:
@@ -184,4 +185,5 @@ def change_text(now: Decimal | int, before: Decimal | int) -> str:
     if not before:
         return ""
     percent = round((Decimal(now) - Decimal(before)) * 100 / Decimal(before))
-    return f"{percent:+d}%".replace("-", "−") if percent else "±0%"
+    sign = "+" if percent > 0 else "−" if percent < 0 else "±"
+    return f"{sign}{format_percent(Decimal(abs(percent)))}"

@@ -125,6 +125,10 @@ class Order(Attributed):
     cancelled_at = models.DateTimeField(null=True, blank=True)
     cancel_reason = models.TextField(blank=True)
     restocked_at = models.DateTimeField(null=True, blank=True, help_text="When the order's items were restocked.")
+    printed_at = models.DateTimeField(null=True, editable=False, help_text="When its papers were last printed.")
+    printed_by = models.CharField(
+        max_length=254, blank=True, default="", db_default="", editable=False, help_text="Who of the staff did."
+    )
     erased_at = models.DateTimeField(
         null=True, editable=False, help_text="When the customer was erased from it (`erasing.py`)."
     )

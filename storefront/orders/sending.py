@@ -82,6 +82,11 @@ def to_send_later(orders: QuerySet[Order], now: datetime) -> QuerySet[Order]:
     return orders.filter(Exists(_left().filter(available_from__gt=now))).exclude(pk__in=now_rows)
 
 
+def to_print(orders: QuerySet[Order], now: datetime) -> QuerySet[Order]:
+    """The open orders among these that can be sent, and whose papers nobody has printed."""
+    return to_send_now(orders.filter(status=Order.Status.OPEN, printed_at=None), now)
+
+
 def _left() -> QuerySet[OrderLine]:
     """The lines with pieces left to send, of the outer query's order."""
     return OrderLine.objects.filter(

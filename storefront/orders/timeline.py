@@ -64,13 +64,15 @@ def log_of(shop: Shop, order: Order) -> Log:
     return Log(list(found[:MAX_ENTRIES]))
 
 
-def happenings(order: Order, fulfilments: Iterable[Fulfilment], log: Log) -> list[Happening]:
+def happenings(
+    order: Order, fulfilments: Iterable[Fulfilment], mails: Iterable[OrderMail], log: Log
+) -> list[Happening]:
     """The entries of this room. Higher rooms add payments, refunds and documents."""
     found = [Happening(order.placed_at, _("Order placed"), icon="shopping_bag", rank=0)]
     found += [_deed(entry) for entry in log.entries if entry.action not in SHOWN_BY_ROWS]
     for fulfilment in fulfilments:
         found += _of_fulfilment(fulfilment, log)
-    found += [each for mail in OrderMail.objects.filter(order=order) for each in _of_mail(mail)]
+    found += [each for mail in mails for each in _of_mail(mail)]
     return found
 
 
@@ -86,6 +88,7 @@ def _deed(entry: AuditEntry) -> Happening:
         "order.cancelled": "cancel",
         "order.updated": "edit_note",
         "order.closed": "block",
+        "order.printed": "print",
     }
     detail = str((entry.after or {}).get("reason") or "")
     if entry.action == "order.updated":

@@ -91,7 +91,8 @@ class OrderWithPaymentsAdmin(OrderAdmin):
         page = super().page_of(request, order)
         money = money_of(order, page["log"], may_see=Right.VIEW_PAYMENTS in request.rights)
         sums, happened = [*page["sums"], *money.pop("sums")], [*page["happened"], *money.pop("happened")]
-        return page | money | {"sums": sums, "happened": happened}
+        problems = [*money.pop("problems"), *page["problems"]]
+        return page | money | {"sums": sums, "happened": happened, "problems": problems}
 
     def possible_actions(self, order: Order) -> set[str]:
         possible = super().possible_actions(order)

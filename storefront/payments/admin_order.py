@@ -1,9 +1,10 @@
 """What an order's admin page shows of its payments and refunds."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any
 
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
@@ -11,12 +12,15 @@ from storefront.kit.format import format_money
 from storefront.kit.money import ZERO
 from storefront.orders.admin_page import Row
 from storefront.orders.models import Order
+from storefront.orders.problems import Problem
 from storefront.orders.timeline import Happening, Log
 from storefront.payments.alerts import worded
 from storefront.payments.models import Payment, PaymentEntry, Refund
 from storefront.payments.providers.registry import PROVIDERS
 
 Kind = PaymentEntry.Kind
+# Disputes that nobody can change any more.
+SETTLED = ("won", "lost", "warning_closed")
 # What the entries of a payment's log mean to a merchant. Entries of other kinds are in the payment's own page.
 TOLD = {
     Kind.CAPTURED: _lazy("Payment received"),
@@ -36,7 +40,18 @@ def money_of(order: Order, log: Log, *, may_see: bool) -> dict[str, Any]:
         "payments": [payment_text(row) for row in payments] if may_see else [],
         "refunds": [refund_text(row) for row in refunds] if may_see else [],
         "happened": happened if may_see else [],
+        "problems": [problem for row in payments for problem in payment_problems(row)] if may_see else [],
     }
+
+
+def payment_problems(row: Payment) -> Iterator[Problem]:
+    texts = [worded(row.alert)]
+    if row.dispute and row.dispute not in SETTLED:
+        amount = format_money(row.disputed or row.amount, row.currency)
+        how = f": {row.dispute}" if row.dispute else ""
+        texts.append(_("The payment of %(amount)s is disputed") % {"amount": amount} + f"{how}.")
+    for text in filter(None, texts):
+        yield Problem(text, url=reverse("admin:payments_payment_change", args=[row.pk]), link=_("Payment"))
 
 
 def paid_sums(order: Order, payments: Iterable[Payment]) -> list[Row]:

@@ -15,11 +15,11 @@ from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminEmailInputWidget
 
 from storefront import audit
-from storefront.customers.admin import CustomerAdmin
 from storefront.customers.models import Customer
 from storefront.customers.queries import normal_email
 from storefront.kit.format import format_bytes, format_count, format_time
 from storefront.kit.ids import as_id
+from storefront.orders.admin_customers import CustomerWithOrdersAdmin
 from storefront.privacy import actions
 from storefront.privacy.jobs import KEPT_FILE
 from storefront.privacy.kinds import KINDS
@@ -211,8 +211,8 @@ class DataRequestAdmin(ShopScopedAdmin):
 
 
 @admin.register(Customer)
-class CustomerWithDataAdmin(CustomerAdmin):
-    """Customers, with a link to their data."""
+class CustomerWithDataAdmin(CustomerWithOrdersAdmin):
+    """Customers, with what they bought and a link to their data."""
 
     @deed(_lazy("Export or erase"), RIGHT, Moves.PERSONAL_DATA, icon="folder_shared")
     @asks(

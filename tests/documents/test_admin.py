@@ -99,7 +99,7 @@ def test_chosen_documents_are_one_file(desk, shop, paid):
 
 
 def test_more_than_a_hundred_at_once_are_refused(desk, paid, monkeypatch):
-    monkeypatch.setattr("storefront.documents.admin.MAX_AT_ONCE", 0)
+    monkeypatch.setattr("storefront.documents.admin_printing.MAX_AT_ONCE", 0)
     assert "Choose at most" in desk.choose(Order, "packing_slips_of_chosen", paid).content.decode()
 
 

@@ -97,6 +97,7 @@ def test_the_start_page_shows_figures_tasks_and_low_stock(desk, shop, other_shop
     assert [(row["name"], row["pieces"], row["total"]) for row in context["best_sellers"]] == [("Mug", 3, "€30.00")]
     assert [(each["count"], each["text"]) for each in context["to_do"]] == [
         ("2", "orders to send"),
+        ("2", "orders to print"),
         ("2", "unpaid orders"),
         ("1", "order with an email that could not be sent"),
     ]

@@ -78,6 +78,7 @@ PAGES: dict[str, dict[str, str]] = {
     },
     "customers_customer": {
         **PRICES,
+        "guests": "omr",
         **dict.fromkeys(["send_password_reset", "export_csv", "personal_data", *SAVED_VIEWS], "om"),
     },
     "customers_customergroup": PRICES,
@@ -94,7 +95,11 @@ PAGES: dict[str, dict[str, str]] = {
             ["view", "packing_slip", "packing_slips_of_chosen", "invoices_of_chosen", "print_page"], "omfr"
         ),
         **dict.fromkeys(
-            ["change", "write", "fulfil", "fulfil_chosen", "close", "cancel_fulfilment", "allow_downloads"], "omf"
+            [
+                *("change", "write", "fulfil", "fulfil_chosen", "close", "cancel_fulfilment", "allow_downloads"),
+                *("print_waiting", "print_papers"),
+            ],
+            "omf",
         ),
         **dict.fromkeys(SAVED_VIEWS, "omf"),
         **dict.fromkeys(["export_csv", "mark_paid", "refund", "cancel", "issue_invoice", "correct_invoice"], "om"),

@@ -37,6 +37,7 @@ MOVED = {
         *(f"customers_customer_{deed}" for deed in ("add", "change", "delete", "export_csv", "personal_data")),
         *(f"privacy_datarequest_{deed}" for deed in ("add", "make_export", "download", "erase")),
         *(f"orders_order_{deed}" for deed in ("export_csv", "packing_slips_of_chosen", "invoices_of_chosen")),
+        *("orders_order_print_waiting", "orders_order_print_papers"),
         "documents_document_pdf_of_chosen",
         *(f"webhooks_registration_{deed}" for deed in ("resume", "resume_chosen")),
         *(f"webhooks_delivery_{deed}" for deed in ("replay", "replay_chosen")),

@@ -64,6 +64,7 @@ OTHERS: dict[str, tuple[tuple[int, int], tuple[int, int]]] = {
 # Deeds after which a POST leads to another page, and addresses that lead there whatever the method.
 LEAVING = {
     "add_usual",
+    "print_waiting",
     "allow",
     "cancel",
     "confirm",

@@ -83,7 +83,7 @@ def test_orders_and_customers_have_saved_views(desk, shop):
     make_order(shop, sale_line(make_product(shop, "Cup")))
     save(desk, Order, "Paid", payment_status__exact="paid")
     tabs, chosen, _ = above(desk, Order, payment_status__exact="paid")
-    assert list(tabs) == ["All", "To send", "Pre-orders", "Unpaid", "Fulfilled", "Cancelled", "Paid"]
+    assert list(tabs) == ["All", "To send", "To print", "Pre-orders", "Unpaid", "Fulfilled", "Cancelled", "Paid"]
     assert chosen == ["Paid"]
     assert listed(desk, Order, tabs["Paid"]) == [paid.pk]
     # A view that every shop has need not be saved.
