@@ -71,7 +71,8 @@ def translated_row(shop: Shop, row: str, language: str, members: frozenset[str] 
 def _spliced(text: str, names: Sequence[str], found: Texts, members: frozenset[str] | None) -> str:
     """A part of a record as JSON, with its members of these names, which are in this order, in the language of these
     texts."""
-    pieces, end = [], 0
+    pieces: list[str] = []
+    end = 0
     for name in names:
         if name not in found or (members is not None and name not in members):
             continue
