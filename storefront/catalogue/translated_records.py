@@ -12,7 +12,7 @@ from storefront.catalogue.records import TRANSLATIONS_OF_CATEGORIES
 from storefront.catalogue.translated_slugs import own_slug
 from storefront.catalogue.translating import CATEGORY_TEXTS, TEXTS, Record, Texts, in_language
 from storefront.kit import json_sql
-from storefront.kit.translations import translated
+from storefront.kit.translations import translated, written
 from storefront.shops.models import Shop
 
 _OF_CATEGORY = (*CATEGORY_TEXTS, "slug")
@@ -76,7 +76,7 @@ def _spliced(text: str, names: Sequence[str], found: Texts, members: frozenset[s
     for name in names:
         if name not in found or (members is not None and name not in members):
             continue
-        if shown := own_slug(found) if name == "slug" else found[name]:
+        if shown := own_slug(found) if name == "slug" else written(found, name):
             key = f'"{name}":'
             start = text.index(key, end) + len(key)
             pieces += text[end:start], orjson.dumps(shown).decode()

@@ -41,7 +41,7 @@ def german(shop):
             {},
             {"fr": {"name": "Tasse"}},
             {"de": {}},
-            {"de": {"name": "", "description": "Nur dies"}},
+            {"de": {"name": "", "short_description": " \n", "description": "Nur dies", "picture:A mug": " "}},
             {"de": {"slug": "no slug?", "meta_description": "Kurz"}},
             {"de": {"attribute:Colour": "Farbe"}, "fr": TEXTS},
             {"de": TEXTS | {"slug": "tasse"}, "fr": {"name": TRICKY}},
