@@ -26,7 +26,7 @@ _BEFORE, _AFTER = (
 _TRANSLATIONS = '"translations":'
 # The member of a product without any.
 _EMPTY = re.compile(r'"translations":(?:null|\{\}|\[\]),|,?"translations":(?:null|\{\}|\[\])')
-# Those of a list's records whose parts have texts, and those that have too many for that.
+# Members of a list's records whose parts have texts, and members that have too many for that.
 _PARTS = ("media", "attributes")
 _DECODED = frozenset(("categories", "variants", "options"))
 _decode = JSONDecoder().raw_decode
@@ -52,7 +52,7 @@ def translated_row(shop: Shop, row: str, language: str, members: frozenset[str] 
     if members and members & _DECODED:
         return translated_json(records.with_media_urls(shop, row), language, members)
     shows_translations = members is None or "translations" in members
-    # They are the first of a record's stored JSON.
+    # Translations are the first of a record's stored JSON.
     head, *rest = row.split(json_sql.STORED_JSON, 2)
     if not head.endswith(_TRANSLATIONS):
         text = records.with_media_urls(shop, row)

@@ -124,7 +124,7 @@ def alternates(context: Context) -> list[tuple[str, str]]:
 def page_versions(context: Context) -> dict[str, Any]:
     """Links to the page in the shop's other languages, if it has any."""
     slugs = context.get("slugs")
-    secret_query = context.get("secret_query", "")
+    secret_query = context.get("secret_query") or ""
     found = versions.versions_of(context["request"], slugs, secret_query=secret_query) if shows_shop(context) else []
     return {"versions": found}
 
