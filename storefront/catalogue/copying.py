@@ -83,15 +83,15 @@ class Products(Source):
         statement = f"SELECT p.id, {record} FROM catalogue_product p WHERE {condition}"
         # Not prepared, since each list of ids gives another statement.
         rows = fetch(connection, statement, {"shop": self.shop.pk} | params, prepared=False)
-        return [(id, self.shown(records.with_media_urls(self.shop, text))) for id, text in rows]
+        return [(id, self.shown(text)) for id, text in rows]
 
     def members_read(self) -> frozenset[str] | None:
         """The members that are read of each record."""
         return self.members
 
-    def shown(self, text: str) -> str:
-        """The record as it is answered."""
-        return text
+    def shown(self, row: str) -> str:
+        """The record as it is answered, of one that the database wrote."""
+        return records.with_media_urls(self.shop, row)
 
 
 class Stock(Source):

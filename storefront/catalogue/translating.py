@@ -11,6 +11,8 @@ differ by (`Variant.option_values`).
 from collections.abc import Mapping
 from typing import Any
 
+from storefront.kit.translations import written
+
 ATTRIBUTE, OPTION, VARIANT, PICTURE = "attribute", "option", "variant", "picture"
 # A product's own texts besides its slug.
 TEXTS = ("name", "description", "short_description", "meta_title", "meta_description")
@@ -28,13 +30,13 @@ def key(kind: str, *texts: str) -> str:
 
 def of_part(found: Texts, kind: str, *texts: str) -> str:
     """The part's text among those of one language, or else in the main one."""
-    return found.get(key(kind, *texts)) or texts[-1]
+    return written(found, key(kind, *texts)) or texts[-1]
 
 
 def of_value(found: Texts, name: str, value: str) -> str:
     """A value of an attribute. Shoppers choose by values, so two that have the same text in this language keep those of
     the main one."""
-    text = found.get(key(ATTRIBUTE, name, value))
+    text = written(found, key(ATTRIBUTE, name, value))
     if not text:
         return value
     those = key(ATTRIBUTE, name, "")
@@ -44,7 +46,7 @@ def of_value(found: Texts, name: str, value: str) -> str:
 
 def of_variant(found: Texts, name: str, values: Mapping[str, str]) -> str:
     """A variant's name. One that consists of its values consists of their translations."""
-    if own := found.get(key(VARIANT, name)):
+    if own := written(found, key(VARIANT, name)):
         return own
     if name == joined(values):
         return joined({axis: of_value(found, axis, value) for axis, value in values.items() if value})
@@ -60,7 +62,7 @@ def in_language(record: Record, found: Texts) -> Record:
     """A product's record with its texts and those of its parts in one language, where there are any."""
     if not found:
         return record
-    shown = record | {name: found.get(name) or record[name] for name in TEXTS if name in record}
+    shown = record | {name: written(found, name) or record[name] for name in TEXTS if name in record}
     # Most products have translations of their own texts alone.
     if not any(":" in name for name in found):
         return shown

@@ -10,13 +10,14 @@ from django.utils.translation import gettext_lazy as _lazy
 from storefront.content import admin_redirects  # noqa: F401, registers its pages
 from storefront.content.actions import add_usual_pages
 from storefront.content.models import Page
+from storefront.content.page_slugs import remembered, taken
 from storefront.content.starting_texts import GAPS
 from storefront.shops.places import page_address
 from storefront.shops.rights import Right
 from storefront.staff.admin_editor import WithEditor
 from storefront.staff.admin_forms import ShopScopedForm
 from storefront.staff.admin_parts import Moves, asks, column, layout, list_deed, moment, view_and_edit
-from storefront.staff.admin_translations import missing_filter
+from storefront.staff.admin_translations import field_name, missing_filter
 
 RIGHTS = view_and_edit(Right.MANAGE_CONTENT, Right.MANAGE_CONTENT)
 
@@ -40,11 +41,29 @@ class PageForm(ShopScopedForm):
             self.add_error(
                 "body", _("Fill in what is in brackets before publishing: %(left)s.") % {"left": ", ".join(left[:3])}
             )
+        self._check_slugs()
         return cleaned
+
+    def _check_slugs(self) -> None:
+        """Refuse slugs of other pages, and keep those that this page had."""
+        names = ["slug", *(field_name("slug", code) for code in self.shop.further_languages)]
+        given = {name: self.cleaned_data[name] for name in names if self.cleaned_data.get(name)}
+        slugs = {*given.values()}
+        of_others = taken(self.shop, slugs, but=self.instance) if {*names}.intersection(self.changed_data) else ()
+        for name, slug in given.items():
+            if slug in of_others:
+                self.add_error(name, _("Another page of this shop already has this address."))
+        gone = {
+            self.initial.get(name) or "" for name in given.keys() | {*self.changed_data}.intersection(names)
+        } - slugs
+        self.instance.old_slugs = remembered(self.instance, () if self.instance._state.adding else gone, slugs)
 
     def changed_columns(self) -> list[str]:
         columns = super().changed_columns()
-        return sorted({*columns, "is_starting_text"}) if "body" in columns else columns
+        more = {"is_starting_text"} if "body" in columns else set()
+        if any(name.partition("_in_")[0] == "slug" for name in self.changed_data):
+            more.add("old_slugs")
+        return sorted({*columns, *more})
 
 
 def _state_of(page: Page) -> tuple[str, str]:
@@ -59,7 +78,7 @@ class PageAdmin(WithEditor):
     empty_text = _lazy("Imprint, terms, returns, privacy: the usual pages come with starting texts.")
     form = PageForm
     rich_texts = ("body",)
-    translated = ("title", "body", "summary")
+    translated = ("title", "body", "summary", "slug")
     rights = RIGHTS
     moves = Moves.NOTHING
     list_display = ["title", "kind", "state", "in_footer", "position", "updated"]

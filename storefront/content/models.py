@@ -56,6 +56,8 @@ class Page(models.Model):
     # The page still has its starting text, so it cannot be published.
     is_starting_text = models.BooleanField(default=False, editable=False)
     translations = models.JSONField(null=True, blank=True, editable=False)
+    # Slugs that the page had before, in any language (`page_slugs.py`).
+    old_slugs = models.JSONField(default=list, db_default=[], blank=True, editable=False)
     created_at = models.DateTimeField(editable=False)
     updated_at = models.DateTimeField(editable=False)
 

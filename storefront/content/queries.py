@@ -1,8 +1,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from django.db.models.fields.json import KeyTextTransform, KeyTransform
+from django.db.models.fields.json import KT
 
+from storefront.content import page_slugs
 from storefront.content.address_models import MAX_PATH_LENGTH
 from storefront.content.models import Looks, Page, Redirect
 from storefront.kit.translations import spoken
@@ -10,23 +11,47 @@ from storefront.shops.models import Shop
 from storefront.shops.spoken import further_language
 
 
-def published_pages(shop: Shop, language: str = "") -> list[Page]:
+def published_pages(shop: Shop, language: str = "", *, with_slugs: bool = False) -> list[Any]:
     """The shop's published pages in the order of its footer, without their texts. Their translations, which have the
-    texts, are read in the language of a title alone."""
-    pages = Page.objects.filter(shop=shop, is_published=True).defer("body", "summary", "translations")
-    if language in ("", shop.language):
-        return list(pages)
-    titles = KeyTextTransform("title", KeyTransform(language, "translations"))
-    found: list[Any] = list(pages.annotate(title_in_language=titles))
+    texts, are read in the language of title and slug alone. `with_slugs`: also `slugs`, by language."""
+    pages: Any = Page.objects.filter(shop=shop, is_published=True).defer("body", "summary", "translations")
+    language = further_language(shop, language)
+    codes = shop.further_languages if with_slugs else [language] if language else []
+    pages = pages.annotate(**{f"slug_in_{code}": KT(f"translations__{code}__slug") for code in codes})
+    if language:
+        pages = pages.annotate(title_in_language=KT(f"translations__{language}__title"))
+    found = list(pages)
     for page in found:
-        page.title = page.title_in_language or page.title
+        page.slugs = {shop.language: page.slug} | {
+            code: getattr(page, f"slug_in_{code}") or page.slug for code in codes
+        }
+        if language:
+            page.title = page.title_in_language or page.title
+            page.slug = page.slugs[language]
     return found
 
 
-def published_page(shop: Shop, slug: str, language: str = "") -> Page | None:
+def published_page(shop: Shop, slug: str, language: str = "") -> Any:
+    """The page that has this slug in one of the shop's languages, or had it before, in this language: its `slug` is
+    that of the language, its `slugs` are those of all. None if shoppers see no such page."""
     # PostgreSQL refuses NUL characters in texts.
-    found = Page.objects.filter(shop=shop, is_published=True, slug=slug)[:1] if "\0" not in slug else []
-    return next(iter(spoken(found, further_language(shop, language), "title", "body", "summary")), None)
+    if "\0" in slug:
+        return None
+    language = further_language(shop, language) or shop.language
+    pages = Page.objects.filter(page_slugs.has_slug(shop, [slug]), shop=shop, is_published=True)
+    # Other ways than the form may have given one slug to several pages: that of the language comes first.
+    found: Any = min(
+        pages,
+        key=lambda page: (page_slugs.slugs_of(shop, page)[language] != slug, page.slug != slug, page.pk),
+        default=None,
+    )
+    found = found or page_slugs.moved_page(shop, slug)
+    if found is None:
+        return None
+    found.slugs = page_slugs.slugs_of(shop, found)
+    spoken([found], further_language(shop, language), "title", "body", "summary")
+    found.slug = found.slugs[language]
+    return found
 
 
 def looks_of(shop: Shop, language: str = "", facts: Mapping[str, Any] | None = None) -> Looks:

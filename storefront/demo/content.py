@@ -67,7 +67,7 @@ def add_pages(shop: Shop, now: datetime) -> None:
             body=body,
             is_published=True,
             position=position,
-            translations={german.CODE: dict(zip(("title", "body"), german.PAGES[kind], strict=True))},
+            translations={german.CODE: dict(zip(("title", "slug", "body"), german.PAGES[kind], strict=True))},
             created_at=now,
             updated_at=now,
         )

@@ -23,6 +23,7 @@ CATEGORIES = {
 PAGES = {
     Kind.ABOUT: (
         "Über uns",
+        "ueber-uns",
         (
             "<p>Harbour Lane ist ein kleiner Laden am Wasser in Hamburg. Wir verkaufen, was ein Zuhause ruhig "
             "und warm macht: Steinzeug, Leinen, Wolle und Dinge, die bleiben.</p><h2>Wie wir "
@@ -32,6 +33,7 @@ PAGES = {
     ),
     Kind.DELIVERY: (
         "Versand",
+        "versand",
         (
             "<p><strong>Dies ist ein Vorführshop. Es wird nichts verschickt und nichts "
             "geschuldet.</strong></p><h2>In Deutschland</h2><p>Als Paket in 2 bis 3 Tagen für 4,90 €, ab 80,00 "
@@ -43,6 +45,7 @@ PAGES = {
     ),
     Kind.RETURNS: (
         "Widerruf und Rückgabe",
+        "widerruf",
         (
             "<p><strong>Dies ist ein Vorführshop. Es wird nichts verschickt und nichts "
             "geschuldet.</strong></p><p>Sie können Ihren Kauf binnen 14 Tagen nach Erhalt der Ware ohne Angabe "
@@ -54,6 +57,7 @@ PAGES = {
     ),
     Kind.TERMS: (
         "Allgemeine Geschäftsbedingungen",
+        "agb",
         (
             "<p><strong>Dies ist ein Vorführshop. Es wird nichts verschickt und nichts "
             "geschuldet.</strong></p><h2>Ihr Vertragspartner</h2><p>Harbour Lane GmbH, Am Kai 12, 20457 "
@@ -65,6 +69,7 @@ PAGES = {
     ),
     Kind.PRIVACY: (
         "Datenschutzerklärung",
+        "datenschutz",
         (
             "<p>Dieser Vorführshop läuft auf Ihrem eigenen Rechner und sendet niemandem etwas. Er speichert "
             "ein Cookie für Warenkorb und Anmeldung sowie das, was Sie an der Kasse eingeben, bis der "
@@ -73,6 +78,7 @@ PAGES = {
     ),
     Kind.IMPRINT: (
         "Impressum",
+        "impressum",
         (
             "<p><strong>Dies ist ein Vorführshop. Es wird nichts verschickt und nichts "
             "geschuldet.</strong></p><p>Harbour Lane GmbH<br>Am Kai 12<br>20457 "

@@ -11,16 +11,22 @@ Translations = Mapping[str, Mapping[str, str]]
 T = TypeVar("T")
 
 
+def written(texts: Mapping[str, str], name: str) -> str:
+    """The text of this name. Empty if there is none, and if it consists of white space, as an app could store it."""
+    text = texts.get(name) or ""
+    return "" if text.isspace() else text
+
+
 def translated(fields: Mapping[str, Any], translations: Translations | None, language: str) -> dict[str, Any]:
     """The fields of a row with their texts in this language, where there are any. A text for a field that is not among
     `fields` is left out, and so is an empty one."""
     texts = (translations or {}).get(language) or {}
-    return {name: texts.get(name) or value for name, value in fields.items()}
+    return {name: written(texts, name) or value for name, value in fields.items()}
 
 
 def translated_text(text: str, field: str, translations: Translations | None, language: str) -> str:
     """One field's text in this language; `text` if there is none."""
-    return ((translations or {}).get(language) or {}).get(field) or text
+    return written((translations or {}).get(language) or {}, field) or text
 
 
 def spoken(rows: Iterable[T], language: str, *fields: str) -> list[T]:
@@ -29,8 +35,8 @@ def spoken(rows: Iterable[T], language: str, *fields: str) -> list[T]:
     for row in rows:
         texts = (row.translations or {}).get(language) or {} if language else {}  # type: ignore[attr-defined]
         for name in fields:
-            if texts.get(name):
-                setattr(row, name, texts[name])
+            if text := written(texts, name):
+                setattr(row, name, text)
     return rows
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from storefront.catalogue.copying import PRODUCT, Products
-from storefront.catalogue.translated_records import members_to_read, translated_json
+from storefront.catalogue.translated_records import members_to_read, translated_row
 from storefront.listing.page_sql import RECENT
 from storefront.listing.sql import LISTABLE, LISTED
 
@@ -42,8 +42,7 @@ class PublicProducts(Products):
     def members_read(self) -> frozenset[str] | None:
         return self.members if self.language is None else members_to_read(self.members)
 
-    def shown(self, text: str) -> str:
+    def shown(self, row: str) -> str:
         if self.language is None:
-            return text
-        shows = self.members is None or "translations" in self.members
-        return translated_json(text, self.language, shows_translations=shows)
+            return super().shown(row)
+        return translated_row(self.shop, row, self.language, self.members)

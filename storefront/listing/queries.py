@@ -21,6 +21,7 @@ from storefront.catalogue.translated_records import (
     translated_category_json,
     translated_json,
     translated_product,
+    translated_row,
 )
 from storefront.kit.sql import fetch
 from storefront.listing import page_sql, sql
@@ -208,12 +209,10 @@ def _record(reading: "_Singles", found: "Found | None") -> Record | None:
 
 
 def _texts(shop: Shop, rows: Iterable[tuple], filters: ProductFilters) -> list[str]:
-    texts = [records.with_media_urls(shop, row[0]) for row in rows]
     language = _further(shop, filters.language)
     if language is None:
-        return texts
-    shown = filters.members is None or "translations" in filters.members
-    return [translated_json(text, language, shows_translations=shown) for text in texts]
+        return [records.with_media_urls(shop, row[0]) for row in rows]
+    return [translated_row(shop, row[0], language, filters.members) for row in rows]
 
 
 def _further(shop: Shop, language: str | None) -> str | None:
@@ -318,5 +317,4 @@ class _Singles:
             return text
         if self.model is Category:
             return translated_category_json(text, self.language)
-        shown = self.members is None or "translations" in self.members
-        return translated_json(text, self.language, shows_translations=shown)
+        return translated_json(text, self.language, self.members)

@@ -19,6 +19,7 @@ from storefront.kit.api.http import SeeOther
 from storefront.shops.request import Request
 from storefront.shops.throttle import TooManyTries
 from storefront.website.account_forms import email_field
+from storefront.website.moved import lead_on
 from storefront.website.pages import form_page, require_shop
 
 MAX_MESSAGE_LENGTH = 5000
@@ -45,8 +46,10 @@ def page(request: Request, slug: str) -> HttpResponse:
     found = queries.published_page(request.shop, slug, request.language)
     if found is None:
         raise Http404(_("This page does not exist or is no longer available."))
+    if found.slug != slug:
+        return lead_on(request, "website:page", found.slug)
     canonical = request.shop.base_url + reverse("website:page", args=[found.slug])
-    return render(request, "website/page.html", {"page": found, "canonical": canonical})
+    return render(request, "website/page.html", {"page": found, "canonical": canonical, "slugs": found.slugs})
 
 
 @form_page

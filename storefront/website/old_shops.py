@@ -53,7 +53,7 @@ def _present_slug(request: Request, page: str, slug: str) -> str | None:
     """The slug that a product, category or page has now which shoppers can see."""
     shop = request.shop
     if page == "website:page":
-        found = published_page(shop, slug)
+        found = published_page(shop, slug, request.language)
         return found.slug if found else None
     if page == "website:category":
         category = shown_category(shop, slug) or moved_category(shop, slug)

@@ -1,6 +1,6 @@
 """The shop's public pages: home, listing, category, product."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from functools import wraps
@@ -25,7 +25,8 @@ from storefront.listing import page_sql, spelling
 from storefront.listing import queries as listing_queries
 from storefront.listing.facets import Facets, facets_of
 from storefront.listing.page import RELEVANCE
-from storefront.listing.queries import ProductFilters, ProductPage
+from storefront.listing.queries import ProductFilters, ProductPage, languages_of_search
+from storefront.listing.stop_words import without_stop_words
 from storefront.shops.models import Shop
 from storefront.shops.places import SHOP, origin_of, secure_base
 from storefront.shops.replica_reads import page_from_replica
@@ -295,16 +296,25 @@ def _summary(shop: Shop, category: Category | None) -> str:
 def _narrowed(
     shop: Shop, filters: ProductFilters, given: Given, below: list[Category], now: datetime
 ) -> tuple[ProductFilters, Facets, str | None]:
-    """The filtered list, and the corrected search if nothing matches the given one."""
+    """The filtered list; and if nothing matches the search, the one instead of it: without stop words, or corrected."""
     facets = facets_of(shop, filters, given.chosen, categories=below, now=now)
-    corrected = spelling.nearest_spelling(shop, filters, now=now) if filters.q and not facets.total_without else None
-    if corrected:
-        instead = replace(filters, q=corrected)
+    if not filters.q or facets.total_without:
+        return filters, facets, None
+    fewer = replace(filters, q=without_stop_words(filters.q, languages_of_search(shop, filters.language)))
+    for q in _instead(shop, filters, fewer, now):
+        instead = replace(filters, q=q)
         nearest = facets_of(shop, instead, given.chosen, categories=below, now=now)
-        # The correction is a word of the whole shop, which may match nothing in this category.
+        # A correction is a word of the whole shop, which may match nothing in this category.
         if nearest.total_without:
-            return instead, nearest, corrected
+            return instead, nearest, q
     return filters, facets, None
+
+
+def _instead(shop: Shop, filters: ProductFilters, fewer: ProductFilters, now: datetime) -> Iterator[str]:
+    if fewer.q != filters.q:
+        yield fewer.q
+    if corrected := spelling.nearest_spelling(shop, fewer, now=now):
+        yield corrected
 
 
 def _sees_list_prices(request: Request) -> bool:

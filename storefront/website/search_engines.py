@@ -76,8 +76,8 @@ def sitemap_part(request: Request, number: int) -> HttpResponse:
             for slugs, moment in queries.sitemap_categories(request.shop)
         ]
         entries += [
-            (base + reverse("website:page", args=[page.slug]), page.updated_at, None)
-            for page in published_pages(request.shop)
+            (base + reverse("website:page", args=[page.slug]), page.updated_at, page.slugs)
+            for page in published_pages(request.shop, request.language, with_slugs=True)
         ]
     elif number > LAST_PART:
         raise Http404

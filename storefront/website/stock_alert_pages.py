@@ -102,7 +102,9 @@ def confirm(request: Request) -> HttpResponse:
     if request.method == "POST":
         actions.confirm_alert(shop=request.shop, alert=alert, now=request.now)
         return _page(request, _("Thank you"), sentence)
-    return _page(request, _("Tell me when it is back"), sentence, button=_("Tell me"), action=action)
+    return _page(
+        request, _("Tell me when it is back"), sentence, button=_("Tell me"), action=action, secret_query=query
+    )
 
 
 @form_page
@@ -119,11 +121,13 @@ def stop(request: Request) -> HttpResponse:
         sentence = _("We will not write to %(email)s about stock, and have deleted your requests.") % {"email": email}
         return _page(request, _("Done"), sentence)
     sentence = _("Stop all emails from us to %(email)s about products that are back in stock?") % {"email": email}
-    return _page(request, _("Stop these emails"), sentence, button=_("Stop these emails"), action=action)
+    return _page(
+        request, _("Stop these emails"), sentence, button=_("Stop these emails"), action=action, secret_query=query
+    )
 
 
-def _page(
-    request: Request, title: str, sentence: str, *, button: str = "", action: str = "", status: int = 200
-) -> HttpResponse:
-    context = {"title": title, "sentence": sentence, "button": button, "action": action}
-    return render(request, "website/stock_alert_link.html", context, status=status)
+def _page(request: Request, title: str, sentence: str, *, status: int = 200, **more: str) -> HttpResponse:
+    """A page about stock alerts; `more`: its `button`, the `action` of that, and the link's `secret_query`."""
+    return render(
+        request, "website/stock_alert_link.html", {"title": title, "sentence": sentence, **more}, status=status
+    )

@@ -23,7 +23,7 @@ from storefront.website.queries import Slugs
 
 # The cookie of a visitor who has declined the offer, and how long it lasts.
 DECLINED, DECLINED_SECONDS = "storefront_language", 365 * 24 * 3600
-# Pages of links whose secret was removed from the request. They have no versions to link to.
+# Pages of links whose secret was removed from the request. Unless they name it, they have no versions to link to.
 _SECRET = {
     *("website:account_link", "website:confirm_stock_alert", "website:stop_stock_alerts"),
     *("checkout:resume", "checkout:payment_return"),
@@ -56,13 +56,13 @@ class Version:
     is_current: bool
 
 
-def versions_of(request: Request, slugs: Slugs | None = None) -> list[Version]:
+def versions_of(request: Request, slugs: Slugs | None = None, *, secret_query: str = "") -> list[Version]:
     """This page in each of the shop's languages; empty if the shop has only one. `slugs` are the last part of its path
-    in each, if that differs."""
+    in each, if that differs. `secret_query`: the query string that was removed, of a link that can be opened again."""
     shop, match = request.shop, request.resolver_match
-    if not shop.further_languages or (match and match.view_name in _SECRET):
+    if not shop.further_languages or (match and match.view_name in _SECRET and not secret_query):
         return []
-    root, rest = root_of(shop), _path_with_query(request)
+    root, rest = root_of(shop), _path_with_query(request) + (f"?{secret_query}" if secret_query else "")
     if match and match.view_name in _FORM_OF:
         # The page with the form is another one, without such a last part.
         slugs = None

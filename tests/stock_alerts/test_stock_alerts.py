@@ -16,8 +16,10 @@ from storefront.staff import doors
 from storefront.stock_alerts import actions, links
 from storefront.stock_alerts.models import StockAlert
 from tests.catalogue.factories import make_product, make_variant
+from tests.languages.test_versions import offer, switch
 from tests.races import run_concurrently
 from tests.shops.factories import NOW
+from tests.website.test_translated_pages import speaks
 from tests.worker import run_due_tasks
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
@@ -244,3 +246,19 @@ def test_staff_see_how_many_wait_for_a_product(shop, other_shop, cup, desk):
     bundle = make_product(shop, "Set", type="bundle")
     for path in ("add/", f"{bundle.pk}/change/"):
         assert "Shoppers who wait" not in desk.get(f"/admin/catalogue/product/{path}").content.decode()
+
+
+def test_the_page_of_a_link_leads_to_itself_in_other_languages(shop, other_shop, cup, visitor):
+    speaks(shop, "de")
+    alert = wait(shop, cup)
+    for link in (links.confirm_link(shop, alert), links.stop_link(shop, ADA)):
+        there = path(link)
+        answer = visitor.get(there, headers={"accept-language": "de"})
+        page = answer.content.decode()
+        # Following it spends nothing. The secret is in no offer, which would repeat it elsewhere.
+        assert (switch(page)["Deutsch"], offer(page)) == (f"/de{there}", [])
+        german = visitor.get(switch(page)["Deutsch"]).content.decode()
+        assert switch(german)["English"] == there
+        assert visitor.post(f"/de{there}").status_code == 200
+        assert not switch(visitor.post(there).content.decode())
+    assert not switch(visitor.get("/stock-alerts/stop?signature=wrong").content.decode())

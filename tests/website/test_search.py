@@ -7,6 +7,7 @@ import pytest
 
 from tests.catalogue.factories import make_category, make_product, make_variant
 from tests.website.test_listing import names
+from tests.website.test_translated_pages import speaks
 
 
 @pytest.fixture
@@ -43,6 +44,27 @@ def test_shows_what_the_nearest_spelling_finds_and_says_so(shop, page, products)
     nothing = page("/products?q=spaceship")
     assert "No products found" in nothing
     assert "instead" not in nothing
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_search_that_finds_nothing_is_made_without_stop_words(shop, other_shop, page, products):
+    speaks(shop, "de")
+    make_product(shop, "Jacket", description="Filled with down")
+    make_product(shop, "Rain jacket", translations={"de": {"name": "Jacke für Regen"}})
+    make_product(other_shop, "Kettle")
+    assert "No products match a mug of their own. Showing mug instead." in unescape(
+        page("/products?q=a mug of their own")
+    )
+    # Words of the page's language, and of the shop's.
+    assert names(page("/de/products?q=jacke gegen den regen")) == ["Jacke für Regen"]
+    assert names(page("/de/products?q=mug of their own")) == ["Harbour mug", "Tray"]
+    assert "instead" not in page("/products?q=jacke gegen den regen")
+    # The mistake is in what is left.
+    assert names(page("/products?q=blankit of their own")) == ["Blanket"]
+    # What is found with its stop words stays, and so does a search that has no other words.
+    assert names(page("/products?q=down jacket")) == ["Jacket"]
+    for nothing in ("their own", "kettle of their own"):
+        assert "No products found" in page(f"/products?q={nothing}")
 
 
 def test_the_nearest_spelling_of_a_category_s_search_is_one_that_it_has(shop, page, products):

@@ -86,6 +86,25 @@ def test_a_text_that_is_missing_is_shown_as_it_was_written(german, page):
     assert "Round" in text
 
 
+def test_a_text_of_spaces_is_none(german, page, api):
+    """Apps can store one."""
+    cups = make_category(german, "Cups", **de(name=" ", description="\t"))
+    blank = {"name": " ", "description": " \n ", "attribute:Material": " ", "attribute:Material:Clay": " "}
+    make_product(
+        german,
+        "Bowl",
+        description="Round",
+        categories=(cups,),
+        attributes=[{"name": "Material", "values": ["Clay"]}],
+        **de(**blank),
+    )
+    text = page("/de/products/bowl")
+    for word in ("<h1>Bowl</h1>", "Round", "Cups"):
+        assert word in text, word
+    (record,) = api.get("/products?locale=de").json()["data"]
+    assert (record["name"], record["attributes"][0]["values"]) == ("Bowl", ["Clay"])
+
+
 def test_a_language_that_the_shop_gave_up_is_not_shown(goods, shop, page):
     speaks(shop, "fr")
     assert "Becher" not in page("/products/mug")

@@ -11,7 +11,8 @@ from collections.abc import Callable
 import orjson
 
 from storefront.kit.dialect import IS_POSTGRESQL
-from storefront.kit.json_sql.marks import STORED_FILE, STORED_JSON
+from storefront.kit.json_sql.marks import STORED_FILE
+from storefront.kit.json_sql.marks import STORED_JSON as STORED_JSON
 
 if IS_POSTGRESQL:
     from storefront.kit.json_sql import postgresql as dialect

@@ -99,7 +99,7 @@ PLAIN = {
     "content.Looks": ("sections", "translations"),
     "content.MailText": ("translations",),
     "content.MenuLink": ("translations",),
-    "content.Page": ("translations",),
+    "content.Page": ("old_slugs", "translations"),
     "documents.Document": ("position", "record"),
     "documents.InvoiceSettings": ("translations",),
     "documents.NumberSeries": ("next_number",),

@@ -139,7 +139,9 @@ def alternates(context: Context) -> list[tuple[str, str]]:
 def page_versions(context: Context) -> dict[str, Any]:
     """Links to the page in the shop's other languages, if it has any."""
     slugs = context.get("slugs")
-    return {"versions": versions.versions_of(context["request"], slugs) if shows_shop(context) else []}
+    secret_query = context.get("secret_query") or ""
+    found = versions.versions_of(context["request"], slugs, secret_query=secret_query) if shows_shop(context) else []
+    return {"versions": found}
 
 
 @register.inclusion_tag("website/language_offer.html", takes_context=True)
