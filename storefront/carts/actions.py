@@ -26,6 +26,7 @@ from storefront.carts.purchasable import Purchasable, Sold, Stock, load_purchasa
 from storefront.customers.models import Customer
 from storefront.kit import tokens
 from storefront.kit.refusals import Refusal
+from storefront.pods.moves import NOT_MOVING
 from storefront.pricing import queries as pricing
 from storefront.shops.models import Shop
 
@@ -271,7 +272,11 @@ def delete_expired_carts(*, now: datetime, limit: int = 500) -> int:
     Skips carts that are locked by a write, which renews them.
     """
     with transaction.atomic():
-        expired = Cart.objects.select_for_update(skip_locked=True).filter(expires_at__lte=now).order_by("expires_at")
+        expired = (
+            Cart.objects.select_for_update(skip_locked=True)
+            .filter(NOT_MOVING, expires_at__lte=now)
+            .order_by("expires_at")
+        )
         ids = list(expired.values_list("pk", flat=True)[:limit])
         if ids:
             Cart.objects.filter(pk__in=ids).delete()
