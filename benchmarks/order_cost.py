@@ -54,7 +54,7 @@ class Cost:
 
 # Somewhat above what was measured, so that one more statement or index entry is no alarm, but ten are.
 COSTS = (
-    Cost("statements", "statements of an order", most=285),
+    Cost("statements", "statements of an order", most=278),
     Cost("commits", "transactions of an order that write", most=31),
     Cost("wal", "bytes of an order in the write-ahead log", most=52_000),
     Cost("wal_of_indexes", "of these for indexes", most=28_000),

@@ -22,6 +22,7 @@ from storefront.kit import addresses, sealing
 from storefront.kit.clock import timestamp
 from storefront.kit.refusals import InvalidFields, Refusal
 from storefront.pods import registry
+from storefront.pods.moves import NOT_MOVING
 from storefront.pods.registry_triggers import DELETED_SLUG
 from storefront.shops.auth import Unauthenticated
 from storefront.shops.models import Shop
@@ -185,7 +186,7 @@ def uninstall_app(*, shop: Shop, installation: Installation, now: datetime) -> N
 def uninstall_deleted(*, now: datetime, limit: int) -> int:
     """Uninstall apps that pod 0 has deleted from the shops of this pod, at most `limit`; returns how many. The rows of
     such apps stay, as those of uninstalled ones do (`pods/registry_triggers.py`)."""
-    rows = Installation.objects.filter(app__slug__startswith=DELETED_SLUG, uninstalled_at=None)
+    rows = Installation.objects.filter(NOT_MOVING, app__slug__startswith=DELETED_SLUG, uninstalled_at=None)
     found = list(rows.select_related("shop", "app").order_by("pk")[:limit]) if settings.POD else []
     for row in found:
         with suppress(NotInstalled):

@@ -8,6 +8,7 @@ from django.db import connection
 
 from storefront.kit.clock import timestamp
 from storefront.kit.time_partitions import ByTime
+from storefront.pods.moves import NOT_MOVING
 from storefront.shops.audit_models import AuditEntry
 from storefront.shops.models import Shop
 from storefront.shops.request import Caller
@@ -108,7 +109,7 @@ def delete_old_entries(*, now: datetime, limit: int) -> int:
                 [connection.ops.adapt_datefield_value(now.date()), limit],
             )
             over += [pk for (pk,) in cursor.fetchall()]
-    return dropped + AuditEntry.objects.filter(pk__in=over[:limit]).delete()[0]
+    return dropped + AuditEntry.objects.filter(NOT_MOVING, pk__in=over[:limit]).delete()[0]
 
 
 def _public_values(values: dict[str, Any] | None) -> dict[str, Any] | None:

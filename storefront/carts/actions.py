@@ -26,6 +26,7 @@ from storefront.carts.purchasable import Purchasable, Sold, Stock, load_purchasa
 from storefront.customers.models import Customer
 from storefront.kit import tokens
 from storefront.kit.refusals import Refusal
+from storefront.pods.moves import NOT_MOVING
 from storefront.pricing import queries as pricing
 from storefront.shops.models import Shop
 
@@ -240,12 +241,21 @@ def open_basket(*, shop: Shop, public_id: UUID, now: datetime) -> Cart:
     return Cart.objects.get_or_create(shop=shop, public_id=public_id, defaults=times)[0]
 
 
+@dataclass(frozen=True)
+class Repriced:
+    """Checks of the lines whose price changed, and of those that cannot be bought as they are; and all lines as they
+    are stored now, as of `queries.cart_lines`."""
+
+    checks: list[LineCheck]
+    lines: list[CartLine]
+
+
 @transaction.atomic
 def reprice_cart(
     *, shop: Shop, cart: Cart, now: datetime, held: Callable[[], Mapping[Stock, int]] | None = None
-) -> list[LineCheck]:
-    """Update the snapshots of every line from the catalogue. Returns the lines whose price changed and those that
-    cannot be bought as they are. Writes only lines that changed; an unavailable line keeps its snapshots.
+) -> Repriced:
+    """Update the snapshots of every line from the catalogue. Writes only lines that changed; an unavailable line keeps
+    its snapshots.
 
     `held` is as in `checking.check_lines`."""
     locked = Cart.objects.select_for_update().filter(shop=shop, pk=cart.pk).first()
@@ -254,7 +264,7 @@ def reprice_cart(
     purchasables = load_purchasables(shop, wanted, now) if lines else {}
     customer_id = locked.customer_id if locked else None
     terms = pricing.group_terms(shop, customer_id, {line.product_id for line in lines})
-    checks = check_cart_lines(shop, lines, purchasables, terms, now, held)
+    checks, is_changed = check_cart_lines(shop, lines, purchasables, terms, now, held), False
     for check in checks:
         line = check.line
         if not check.is_unavailable:
@@ -262,7 +272,13 @@ def reprice_cart(
             snapshot(line, purchasables[line.product_id, line.variant_id], check.choices, terms)
             if [getattr(line, name) for name in SNAPSHOTS] != before:
                 line.save(update_fields=SNAPSHOTS)
-    return [check for check in checks if check.problems or check.is_price_changed]
+                is_changed = True
+            else:
+                # Equal, but perhaps written in another way, as 9.5 and 9.50 are.
+                for name, value in zip(SNAPSHOTS, before, strict=True):
+                    setattr(line, name, value)
+    reported = [check for check in checks if check.problems or check.is_price_changed]
+    return Repriced(reported, queries.cart_lines(shop, cart) if is_changed else lines)
 
 
 def delete_expired_carts(*, now: datetime, limit: int = 500) -> int:
@@ -271,7 +287,11 @@ def delete_expired_carts(*, now: datetime, limit: int = 500) -> int:
     Skips carts that are locked by a write, which renews them.
     """
     with transaction.atomic():
-        expired = Cart.objects.select_for_update(skip_locked=True).filter(expires_at__lte=now).order_by("expires_at")
+        expired = (
+            Cart.objects.select_for_update(skip_locked=True)
+            .filter(NOT_MOVING, expires_at__lte=now)
+            .order_by("expires_at")
+        )
         ids = list(expired.values_list("pk", flat=True)[:limit])
         if ids:
             Cart.objects.filter(pk__in=ids).delete()

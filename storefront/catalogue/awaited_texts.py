@@ -20,6 +20,7 @@ from storefront.catalogue.search_index import BATCH_ROWS, write_texts
 from storefront.catalogue.search_texts import SearchWord, search_words
 from storefront.kit.bulk_insert import BulkTable, Packed
 from storefront.kit.dialect import dialect
+from storefront.pods.moves import NOT_MOVING
 from storefront.shops.changes import publish_change
 from storefront.shops.models import Shop
 
@@ -77,7 +78,7 @@ def write_awaited(awaited: AwaitedTexts, table: BulkTable, rows: Sequence[tuple[
 
 def write_overdue(*, now: datetime, limit: int) -> int:
     """Write the texts that imports did not write, of at most `limit` batches. Returns the number of batches."""
-    overdue = AwaitedTexts.objects.filter(made_at__lte=now - PATIENCE).order_by("pk")
+    overdue = AwaitedTexts.objects.filter(NOT_MOVING, made_at__lte=now - PATIENCE).order_by("pk")
     return write_left(list(overdue.values_list("pk", flat=True)[:limit]))
 
 

@@ -200,9 +200,10 @@ def freeze(
             raise PaymentUnderWay
         return Pressed(payment=drafts.payment_of(existing))
     # Lines that are short are refused below, when their stock is taken.
-    if any(not each.is_short or each.is_price_changed for each in carts.reprice_cart(shop=shop, cart=cart, now=now)):
+    repriced = carts.reprice_cart(shop=shop, cart=cart, now=now)
+    if any(not each.is_short or each.is_price_changed for each in repriced.checks):
         raise NotAsShown
-    quote = queries.quote(shop, cart, checkout, now, language)
+    quote = queries.quote(shop, cart, checkout, now, language, lines=repriced.lines)
     _check_agreed(shop, checkout, quote, agreed)
     basket, arrivals = merging.ordered_lines(shop=shop, cart=cart)
     quote = replace(quote, totals=paid_with(provider, quote.totals, shop.currency))

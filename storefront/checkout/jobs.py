@@ -7,6 +7,7 @@ from django.conf import settings
 
 from storefront.checkout.actions import report_abandoned_checkout
 from storefront.checkout.models import Checkout
+from storefront.pods.moves import NOT_MOVING
 
 # How long checkouts are kept after their last change, whether abandoned or ordered.
 KEPT_FOR = timedelta(days=14)
@@ -16,7 +17,11 @@ log = structlog.get_logger(__name__)
 
 def delete_abandoned_checkouts(*, now: datetime, limit: int) -> int:
     """Delete up to `limit` checkouts that have not changed for `KEPT_FOR`. Returns how many were deleted."""
-    old = Checkout.objects.filter(updated_at__lt=now - KEPT_FOR).order_by("updated_at").values_list("pk", flat=True)
+    old = (
+        Checkout.objects.filter(NOT_MOVING, updated_at__lt=now - KEPT_FOR)
+        .order_by("updated_at")
+        .values_list("pk", flat=True)
+    )
     return Checkout.objects.filter(pk__in=list(old[:limit])).delete()[0]
 
 
@@ -26,7 +31,7 @@ def report_abandoned_checkouts(*, now: datetime, limit: int) -> int:
     since = now - timedelta(minutes=settings.ABANDONED_MINUTES)
     left = Checkout.objects.filter(order=None, abandoned_at=None, updated_at__lte=since).exclude(email="")
     # What the index goes by.
-    left = left.filter(created_at__lte=since)
+    left = left.filter(NOT_MOVING, created_at__lte=since)
     ids = list(left.order_by("updated_at").values_list("pk", flat=True)[:limit])
     found = 0
     for pk in ids:

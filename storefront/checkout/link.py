@@ -24,6 +24,7 @@ from storefront.carts.models import Cart, CartLine, CheckoutLink
 from storefront.kit.refusals import Refusal
 from storefront.kit.signing import is_signed_url, sign_url
 from storefront.orders.models import Order
+from storefront.pods.moves import NOT_MOVING
 from storefront.shops.models import Shop
 from storefront.shops.queries import origin_is_allowed
 from storefront.shops.spoken import path_of_language
@@ -78,7 +79,11 @@ def link_of_cart(shop: Shop, cart: Cart, public_id: str) -> CheckoutLink | None:
 
 def delete_expired_links(*, now: datetime, limit: int) -> int:
     """Delete up to `limit` expired links. Returns how many were deleted."""
-    old = CheckoutLink.objects.filter(expires_at__lt=now - KEPT_FOR).order_by("expires_at").values_list("pk", flat=True)
+    old = (
+        CheckoutLink.objects.filter(NOT_MOVING, expires_at__lt=now - KEPT_FOR)
+        .order_by("expires_at")
+        .values_list("pk", flat=True)
+    )
     return CheckoutLink.objects.filter(pk__in=list(old[:limit])).delete()[0]
 
 

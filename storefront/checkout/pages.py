@@ -228,9 +228,10 @@ def _current_checkout(request: Request, *, is_press: bool = False) -> tuple[Cart
     if cart is None:
         raise EmptyBasket
     held = partial(held_stock, request.shop, cart)
-    _report_changes(request, reprice_cart(shop=request.shop, cart=cart, held=held, now=request.now), is_press=is_press)
+    repriced = reprice_cart(shop=request.shop, cart=cart, held=held, now=request.now)
+    _report_changes(request, repriced.checks, is_press=is_press)
     checkout = queries.open_checkout(request.shop, cart, owner_of(request))
-    quote = queries.quote(request.shop, cart, checkout, request.now, request.language)
+    quote = queries.quote(request.shop, cart, checkout, request.now, request.language, lines=repriced.lines)
     if not quote.lines:
         for each in merging.arrival_summaries(request.shop, cart, []):
             for missed in each.missing:

@@ -108,10 +108,17 @@ def ways_of_delivery(shop: Shop, language: str = "") -> WaysOfDelivery:
     return WaysOfDelivery(served, countries_by_region(zones), places)
 
 
-def quote(shop: Shop, cart: Cart, checkout: Checkout | None, now: datetime, language: str = "") -> Quote:
+def quote(
+    shop: Shop,
+    cart: Cart,
+    checkout: Checkout | None,
+    now: datetime,
+    language: str = "",
+    lines: list[CartLine] | None = None,
+) -> Quote:
     """The quote for the basket, with names in this language. Includes tax and delivery once an address or a pick-up
-    place is known."""
-    lines = carts.cart_lines(shop, cart)
+    place is known. `lines` are those of `carts.cart_lines`, if the caller has read them."""
+    lines = carts.cart_lines(shop, cart) if lines is None else lines
     needs_delivery = carts.needs_shipping(lines)
     pickup = _pickup(shop, checkout, language) if needs_delivery else None
     address = _destination(checkout, needs_delivery, pickup) if checkout else None

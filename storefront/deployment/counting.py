@@ -9,6 +9,7 @@ from django.db.models import Count, F, Q, QuerySet, Sum
 from storefront.catalogue.models import Product
 from storefront.deployment.models import ShopFigures, ShopLoad
 from storefront.orders.models import Order, OrderMail
+from storefront.pods.moves import MOVING
 from storefront.shops.models import Shop
 from storefront.webhooks.models import Delivery, Registration
 
@@ -21,7 +22,9 @@ def count_due_shops(*, now: datetime, limit: int) -> int:
     """Count the figures of at most `limit` shops whose last ones are COUNTED_AGAIN_AFTER old, the oldest first. Returns
     how many."""
     due = Q(figures=None) | Q(figures__counted_at__lte=now - COUNTED_AGAIN_AFTER)
-    shops = Shop.objects.filter(due).order_by(F("figures__counted_at").asc(nulls_first=True), "pk")
+    shops = (
+        Shop.objects.filter(due).exclude(pk__in=MOVING).order_by(F("figures__counted_at").asc(nulls_first=True), "pk")
+    )
     ids = list(shops.values_list("pk", flat=True)[:limit])
     if ids:
         count_shops(ids, now=now)

@@ -13,6 +13,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from storefront.deployment.models import ShopLoad
 from storefront.kit import clock
 from storefront.kit.each_minute import EachMinute
+from storefront.pods.moves import NOT_MOVING
 from storefront.shops.models import Shop
 
 log = structlog.get_logger(__name__)
@@ -70,7 +71,11 @@ def _write(counts: dict[str, tuple[int, float]], now: datetime) -> None:
 
 def delete_old_load(*, now: datetime, limit: int) -> int:
     """Delete the rows of days before KEPT, at most `limit`; returns how many."""
-    old = ShopLoad.objects.filter(day__lt=(now - KEPT).date()).order_by("day").values_list("pk", flat=True)[:limit]
+    old = (
+        ShopLoad.objects.filter(NOT_MOVING, day__lt=(now - KEPT).date())
+        .order_by("day")
+        .values_list("pk", flat=True)[:limit]
+    )
     return ShopLoad.objects.filter(pk__in=list(old)).delete()[0]
 
 

@@ -14,6 +14,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from storefront.documents.lettering import ltr
 from storefront.documents.logo import logo_of
 from storefront.documents.paper import BODY, CARRIED, FIGURES, FOOT, SMALL, TABLE, Paper, vat_id_line
 from storefront.kit.format import format_date, format_money
@@ -66,7 +67,7 @@ def _draw(paper: Paper, record: Record, pages: int) -> None:
 
 
 def _draw_parts(paper: Paper, record: Record, pages: int) -> None:
-    paper.begin(record, f"{TITLES[record['kind']]} {record['number']}", pages)
+    paper.begin(record, f"{TITLES[record['kind']]} {ltr(record['number'])}", pages)
     _draw_head(paper, record)
     if record["kind"] == "packing_slip":
         _draw_packing(paper, record)
@@ -182,7 +183,7 @@ def _draw_row(
 ) -> None:
     """A row of the table: the line's name, with options and SKU below it in small type. A row is not split over pages
     unless it is longer than one."""
-    small = [*line["details"], *([_("SKU %(sku)s") % {"sku": line["sku"]}] if line["sku"] else [])]
+    small = [*line["details"], *([_("SKU %(sku)s") % {"sku": ltr(line["sku"])}] if line["sku"] else [])]
     texts = [(text, TABLE, False) for text in paper.lines_of(line["name"], widths[0] - 3, TABLE)]
     texts += [(text, SMALL, True) for each in small for text in paper.lines_of(each, widths[0] - 3, SMALL)]
     height = sum(paper.line_height(size) for _, size, _ in texts) + ROW_GAP
@@ -206,7 +207,7 @@ def _draw_sums(paper: Paper, record: Record) -> None:
         rows.append((_("Subtotal"), _money(record["subtotal"], record)))
     for discount in record["discounts"]:
         off = Decimal(discount["amount"])
-        rows.append((discount["name"], f"-{_money(off, record)}" if off else _("Free delivery")))
+        rows.append((discount["name"], _money(-off, record) if off else _("Free delivery")))
     if delivery := record["delivery"]:
         rows.append((_("Delivery: %(method)s") % {"method": delivery["name"]}, _money(delivery["amount"], record)))
     included = record["tax_included"]

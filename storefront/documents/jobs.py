@@ -7,6 +7,7 @@ from django.db import InterfaceError, OperationalError
 
 from storefront.documents.issuing import issue_documents
 from storefront.documents.models import DueOrder
+from storefront.pods.moves import NOT_MOVING
 
 log = structlog.get_logger(__name__)
 
@@ -17,7 +18,7 @@ AGAIN = timedelta(minutes=5)
 def issue_due_documents(*, now: datetime, limit: int) -> int:
     """Issue the missing documents of orders that were paid, refunded or cancelled. Returns how many orders were
     examined. Safe to run twice, and in two workers at once."""
-    due = DueOrder.objects.filter(due_at__lte=now).order_by("due_at", "pk").select_related("shop", "order")
+    due = DueOrder.objects.filter(NOT_MOVING, due_at__lte=now).order_by("due_at", "pk").select_related("shop", "order")
     return sum(_issue(row, now) for row in due[:limit])
 
 

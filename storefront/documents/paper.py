@@ -1,12 +1,12 @@
 """The paper that documents are drawn on: margins, fonts, page footer, and texts that stay within their place."""
 
-import unicodedata
 from collections.abc import Iterable
-from importlib.resources import as_file, files
 from typing import Any
 
+from django.utils.translation import get_language_bidi
 from django.utils.translation import gettext as _
-from fpdf import FPDF
+
+from storefront.documents.lettering import FONT, Lettering
 
 # Font sizes in points, lengths in millimetres.
 BODY, TABLE, FIGURES, SMALL, FOOT = 9.5, 9.0, 9.0, 7.5, 7.0
@@ -17,9 +17,8 @@ SUM_WIDTH = 92.0
 CARRIED = 8.0
 MISSING = "\ufffd"
 MAX_NAMED = 40
-FONT = "Noto Sans"
-# Families for headings and for text, as files in `fonts`, by the shop's pair of fonts. FONT has the letters that they
-# lack.
+# Families for headings and for text, as files in `fonts`, by the shop's pair of fonts. The other fonts
+# of `lettering` have the letters that they lack.
 FAMILIES = {
     "fraunces": ("Fraunces", "Figtree"),
     "lora": ("PaperSerif", "PaperSans"),
@@ -39,22 +38,18 @@ def vat_id_line(vat_id: str) -> str:
     return _("VAT ID: %(vat_id)s") % {"vat_id": vat_id}
 
 
-class Paper(FPDF):
+class Paper(Lettering):
     """Pages of documents. Draw each document between `begin` and `end`. `y` is the position of the next text."""
 
     def __init__(self, broken: dict[tuple[str, str, float, float, bool], list[str]] | None = None) -> None:
         """`broken` caches the lines of texts, since breaking texts into lines takes most of the time."""
         super().__init__(unit="mm", format="A4")
         self.broken = {} if broken is None else broken
-        self._add_family(FONT, "NotoSans", ("Regular", "Bold"))
-        self.set_fallback_fonts([FONT], exact_match=False)
         self.heading_font, self.text_font, self.accent = FONT, FONT, INK
         self.label, self.pages_in_all, self.first_page = "", 0, 1
-        font: Any = self.fonts[FONT.lower()]
-        self.glyphs = font.cmap
         # The columns of lines at the foot of each page of the document.
         self.foot: list[list[str]] = []
-        # Characters of the document that the font lacks.
+        # Characters of the document that the fonts lack.
         self.missing: set[str] = set()
         self.set_auto_page_break(False)
         self.set_left_margin(MARGIN)
@@ -62,7 +57,8 @@ class Paper(FPDF):
         self.set_top_margin(TOP)
 
     def begin(self, record: dict[str, Any], label: str, pages_in_all: int) -> None:
-        """Start a document on a new page."""
+        """Start a document on a new page, mirrored if its language is written from right to left."""
+        self.is_mirrored = get_language_bidi()
         self.first_page, self.pages_in_all, self.missing = self.page_no() + 1, pages_in_all, set()
         self._wear(record.get("brand", {}))
         self.add_page(format=record["page"])
@@ -81,7 +77,7 @@ class Paper(FPDF):
         self.add_page(same=True)
 
     def end(self) -> None:
-        """End the document. If the font lacks characters, a note on the document names them."""
+        """End the document. If the fonts lack characters, a note on the document names them."""
         if self.missing:
             names = ", ".join(f"U+{ord(each):04X}" for each in sorted(self.missing)[:MAX_NAMED])
             more = len(self.missing) - MAX_NAMED
@@ -110,16 +106,12 @@ class Paper(FPDF):
         return TOP + self.page_height - self.get_y()
 
     def plain(self, text: str) -> str:
-        """Replace characters that the font lacks by MISSING, and remember them for the note."""
+        """Replace characters that the fonts lack by MISSING, and remember them for the note."""
         drawn = []
-        for character in unicodedata.normalize("NFC", str(text)):
-            if unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp"):
-                drawn.append(" " if character in "\t\n\r\u2028\u2029" else "")
-            elif ord(character) in self.glyphs or character == " ":
-                drawn.append(character)
-            else:
+        for character, shown in self.clean(str(text), MISSING):
+            if shown == MISSING != character:
                 self.missing.add(character)
-                drawn.append(MISSING)
+            drawn.append(shown)
         return "".join(drawn)
 
     def use(self, size: float, *, is_bold: bool = False, is_grey: bool = False, is_heading: bool = False) -> None:
@@ -139,7 +131,11 @@ class Paper(FPDF):
             return []
         key = (self.font_family, plain, width, size, is_bold)
         if key not in self.broken:
-            lines: Any = self.multi_cell(width, text=plain, dry_run=True, output="LINES", align="L", padding=0)
+            lines: Any
+            if self.has_runs(plain):
+                lines = self.break_runs(plain, width)
+            else:
+                lines = self.multi_cell(width, text=plain, dry_run=True, output="LINES", align="L", padding=0)
             self.broken[key] = lines
         return self.broken[key]
 

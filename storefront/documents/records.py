@@ -8,7 +8,6 @@ from decimal import Decimal
 from functools import wraps
 from typing import Any
 
-from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -24,7 +23,7 @@ from storefront.orders.templatetags.order_text import address_lines
 from storefront.payments.models import Payment, Refund, RefundLine
 from storefront.payments.providers.registry import PROVIDERS
 from storefront.pricing.taxes import EXPORT, REVERSE_CHARGE, TAXED
-from storefront.shops.languages import RIGHT_TO_LEFT, language_of_texts
+from storefront.shops.languages import language_of_texts
 from storefront.shops.models import Shop
 from storefront.shops.spoken import further_language, speaking, spoken_language
 
@@ -52,18 +51,12 @@ NOTES = {
 LETTER = frozenset({"US", "CA", "MX", "PH", "CO", "CL", "VE"})
 
 
-def language_of_papers(code: str) -> str:
-    """The language of a paper for an order in this one. The papers' font has no letters that are written from right to
-    left."""
-    return "en" if code in RIGHT_TO_LEFT else language_of_texts(code)
-
-
 def in_language_of_order(build: Callable[..., Record]) -> Callable[..., Record]:
     """Builds a record in the language of its `order`."""
 
     @wraps(build)
     def built(*, order: Order, **given: Any) -> Record:
-        with speaking(order.shop, order.language) as language, translation.override(language_of_papers(language)):
+        with speaking(order.shop, order.language) as language:
             if given.get("seller"):
                 spoken([given["seller"]], further_language(order.shop, language), "registration", "bank", "footer")
             return build(order=order, **given)
@@ -173,7 +166,7 @@ def _frame(
     shop = order.shop
     return {
         "kind": kind,
-        "language": language_of_papers(spoken_language(shop)),
+        "language": language_of_texts(spoken_language(shop)),
         "page": "letter" if shop.country in LETTER else "a4",
         "issued_on": _day(shop, now),
         "order_number": order.number,

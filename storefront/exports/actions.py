@@ -2,6 +2,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.exports import jobs
@@ -18,7 +20,9 @@ MAX_UNFINISHED = 2
 
 class TooManyExports(Refusal):
     code, field = "too_many_exports", "kind"
-    message = f"This shop has {MAX_UNFINISHED} exports that are not finished. Wait until one is."
+    message = format_lazy(
+        _lazy("This shop has {most} exports that are not finished. Wait until one is."), most=MAX_UNFINISHED
+    )
 
 
 @transaction.atomic

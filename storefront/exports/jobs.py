@@ -19,6 +19,7 @@ from storefront.kit import clock
 from storefront.kit.queues import FILES
 from storefront.kit.replicas import reading
 from storefront.kit.storage import StorageUnavailable
+from storefront.pods.moves import NOT_MOVING
 from storefront.sync import log as changes
 from storefront.sync.feed import Source, first_cursor
 
@@ -107,7 +108,7 @@ def _end(export: Export, **columns: object) -> None:
 
 def give_up_silent_exports(*, now: datetime, limit: int) -> int:
     """Mark exports as failed whose worker was killed for good; returns how many."""
-    silent = Export.objects.filter(state=Export.State.RUNNING, heartbeat_at__lt=now - SILENCE)
+    silent = Export.objects.filter(NOT_MOVING, state=Export.State.RUNNING, heartbeat_at__lt=now - SILENCE)
     ids = list(silent.values_list("pk", flat=True)[:limit])
     return Export.objects.filter(pk__in=ids, finished_at=None).update(
         state=Export.State.FAILED, reason=WENT_AWAY, finished_at=now
@@ -116,7 +117,7 @@ def give_up_silent_exports(*, now: datetime, limit: int) -> int:
 
 def delete_old_exports(*, now: datetime, limit: int) -> int:
     """Delete exports that ended long ago, with their files; returns how many."""
-    old = list(Export.objects.filter(finished_at__lt=now - KEPT).order_by("finished_at")[:limit])
+    old = list(Export.objects.filter(NOT_MOVING, finished_at__lt=now - KEPT).order_by("finished_at")[:limit])
     for export in old:
         with transaction.atomic():
             export.delete()

@@ -15,6 +15,7 @@ from storefront.gift_cards.ledger import Kind
 from storefront.gift_cards.models import GiftCard
 from storefront.kit import clock
 from storefront.kit.queues import MAILS
+from storefront.pods.moves import NOT_MOVING
 from storefront.shops import mail
 from storefront.shops.languages import direction
 from storefront.shops.mail_html import mail_fonts
@@ -23,7 +24,7 @@ from storefront.shops.spoken import speaking, spoken_language
 
 def queue_due_cards(*, now: datetime, limit: int) -> int:
     """Queue the mails that are due. Returns how many. With two workers at once, each mail is queued once."""
-    due = GiftCard.objects.filter(send_at__lte=now, disabled_at=None).order_by("send_at", "pk")
+    due = GiftCard.objects.filter(NOT_MOVING, send_at__lte=now, disabled_at=None).order_by("send_at", "pk")
     return sum(_queue(card) for card in due[:limit])
 
 

@@ -29,6 +29,7 @@ from storefront.kit.sql import fetch
 from storefront.listing.dialect import dialect
 from storefront.listing.facet_rows import listed_ids
 from storefront.listing.known_matches import LARGE_SHOP, MAX_CHANGED, MIN_WORD_LENGTH
+from storefront.pods.moves import MOVING
 from storefront.shops.models import Shop
 
 # Words that are kept at most, the most frequent ones, and in how many texts of the sample a word has to be. At a
@@ -74,11 +75,12 @@ def due_shops(*, now: datetime, limit: int) -> list[int]:
     changes = TextChange.objects.values("shop")
     changed = dict(changes.annotate(count=_CHANGED).values_list("shop", "count"))
     counts = WordCount.objects.in_bulk()
-    for shop in changed.keys() | counts.keys():
+    moving = set(MOVING.values_list("shop_id", flat=True))
+    for shop in (changed.keys() | counts.keys()) - moving:
         if shop not in large:
             _forget(shop, now)
     due: list[int] = []
-    for shop in sorted(large):
+    for shop in sorted(large - moving):
         count = counts.get(shop)
         is_counted = count is not None and count.done_at is not None and changed.get(shop, 0) < CHANGED
         if not is_counted and (count is None or count.asked_at <= now - PAUSE) and len(due) < limit:

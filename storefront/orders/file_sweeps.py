@@ -11,6 +11,7 @@ from storefront.kit.storage import StorageUnavailable
 from storefront.orders.download_links import is_paid, is_refunded, is_withdrawn
 from storefront.orders.downloads import expiry, new_download
 from storefront.orders.models import Download, OrderLine
+from storefront.pods.moves import NOT_MOVING
 from storefront.shops import quotas
 
 log = structlog.get_logger(__name__)
@@ -28,7 +29,7 @@ def give_added_files(*, now: datetime, limit: int) -> int:
 
     Orders that were cancelled or refunded, and those whose time is over, get nothing; nor do bundles.
     """
-    file = DigitalFile.objects.filter(given_at=None).select_related("product").order_by("pk").first()
+    file = DigitalFile.objects.filter(NOT_MOVING, given_at=None).select_related("product").order_by("pk").first()
     if file is None:
         return 0
     with transaction.atomic():
@@ -44,9 +45,9 @@ def give_added_files(*, now: datetime, limit: int) -> int:
 def delete_unused_files(*, now: datetime, limit: int) -> int:
     """Delete up to `limit` stored files that no product has and no order was sold with, after KEPT_UNUSED. Returns how
     many were deleted."""
-    StoredFile.objects.filter(IS_USED, unused_since__isnull=False).update(unused_since=None)
-    StoredFile.objects.filter(~IS_USED, unused_since=None).update(unused_since=now)
-    old = StoredFile.objects.filter(~IS_USED, unused_since__lt=now - KEPT_UNUSED).order_by("unused_since")
+    StoredFile.objects.filter(NOT_MOVING, IS_USED, unused_since__isnull=False).update(unused_since=None)
+    StoredFile.objects.filter(NOT_MOVING, ~IS_USED, unused_since=None).update(unused_since=now)
+    old = StoredFile.objects.filter(NOT_MOVING, ~IS_USED, unused_since__lt=now - KEPT_UNUSED).order_by("unused_since")
     return sum(_is_deleted(stored) for stored in old[:limit])
 
 

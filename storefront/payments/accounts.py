@@ -16,6 +16,7 @@ from storefront.kit.refusals import Refusal
 from storefront.payments.models import Payment, ProviderAccount, ReplacedSettings, SavedMethod
 from storefront.payments.providers.base import Charge, Provider, ProviderUnavailable
 from storefront.payments.providers.registry import PROVIDERS
+from storefront.pods.moves import NOT_MOVING
 from storefront.shops.models import Shop
 from storefront.shops.places import page_address
 
@@ -120,7 +121,7 @@ def restore_settings(*, shop: Shop, account: ProviderAccount, now: datetime) -> 
 
 def delete_replaced(*, now: datetime, limit: int) -> int:
     """Delete settings that can no longer be restored. Returns how many."""
-    over = ReplacedSettings.objects.filter(replaced_at__lte=now - UNDO_FOR).order_by("replaced_at")
+    over = ReplacedSettings.objects.filter(NOT_MOVING, replaced_at__lte=now - UNDO_FOR).order_by("replaced_at")
     return ReplacedSettings.objects.filter(pk__in=list(over.values_list("pk", flat=True)[:limit])).delete()[0]
 
 

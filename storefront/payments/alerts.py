@@ -2,10 +2,13 @@
 them."""
 
 import re
+from decimal import Decimal
 from functools import cache
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop as _noop
+
+from storefront.kit.format import format_number
 
 NO_SENSE = _noop("The provider's answer makes no sense.")
 ANOTHER_PAYMENT = _noop("The provider answered about another payment, %(reference)s.")
@@ -20,19 +23,37 @@ NO_ORDER = _noop("There is no order for this money, and it could not be given ba
 CANCELLED_MEANWHILE = _noop("The money was taken when the order had been cancelled.")
 TOO_LATE = _noop("The payment came after the order could no longer be placed.")
 NOT_GIVEN_BACK = _noop("The provider could not give the money back.")
+ONLY_IN_DEMOS = _noop("Only demo shops take demo payments.")
+STRIPE_NOT_IN = _noop("Payments in %(currency)s through Stripe are not supported.")
+STRIPE_FRACTIONS = _noop("Stripe charges no fractions of %(currency)s, so it cannot charge %(amount)s.")
+STRIPE_KEY = _noop("Stripe does not accept the secret key.")
+STRIPE_RIGHTS = _noop("The secret key may not do this. A restricted key needs more permissions.")
+STRIPE_REFUSED = _noop("Stripe refused the call: %(reason)s")
+STRIPE_SEEN = _noop("Stripe has seen this call before, with other contents.")
 # Sentences with values, which are stored with them.
-WITH_VALUES = (ANOTHER_PAYMENT, TOOK_MORE, TOOK_LESS, OTHER_CURRENCY, OTHER_AMOUNT)
+WITH_VALUES = (
+    *(ANOTHER_PAYMENT, TOOK_MORE, TOOK_LESS, OTHER_CURRENCY, OTHER_AMOUNT),
+    *(STRIPE_NOT_IN, STRIPE_FRACTIONS, STRIPE_REFUSED),
+)
+# Values that are amounts, stored as `1234.50`.
+AMOUNTS = ("captured", "amount")
 
 
 def worded(text: str) -> str:
-    """A stored sentence in the active language. What a person or a provider wrote stays as it is."""
+    """A stored sentence in the active language, with amounts as they are written there. What a person or a provider
+    wrote stays as it is."""
     for sentence in WITH_VALUES:
         if found := _pattern(sentence).fullmatch(text):
-            return _(sentence) % found.groupdict()
+            values = found.groupdict()
+            amounts = {name: format_number(Decimal(values[name])) for name in AMOUNTS if name in values}
+            return _(sentence) % {**values, **amounts}
     return _(text) if text else ""
 
 
 @cache
 def _pattern(sentence: str) -> re.Pattern[str]:
     parts = re.split(r"%\((\w+)\)s", sentence)
-    return re.compile("".join(f"(?P<{part}>.+)" if at % 2 else re.escape(part) for at, part in enumerate(parts)))
+    values = {part: r"-?\d+(\.\d+)?" if part in AMOUNTS else ".+" for part in parts[1::2]}
+    return re.compile(
+        "".join(f"(?P<{part}>{values[part]})" if at % 2 else re.escape(part) for at, part in enumerate(parts))
+    )

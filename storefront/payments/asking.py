@@ -15,6 +15,7 @@ from django.views.decorators.debug import sensitive_variables
 
 from storefront.kit.refusals import Refusal
 from storefront.orders.models import Order
+from storefront.payments import alerts
 from storefront.payments.accounts import charge_of
 from storefront.payments.models import OrderDraft, Payment
 from storefront.payments.providers.base import (
@@ -57,7 +58,7 @@ def begin(*, shop: Shop, payment: Payment, given: Mapping[str, Any], now: dateti
     provider = PROVIDERS[payment.gateway]
     try:
         if provider.is_for_demos and not shop.is_demo:
-            raise ProviderRefused("Only demo shops take demo payments.")
+            raise ProviderRefused(alerts.ONLY_IN_DEMOS)
         charge = charge_of(shop, payment, given=given)
         step = provider.charge_saved(charge) if charge.method_reference else provider.start(charge)
     except (PaymentDeclined, ProviderRefused) as refused:

@@ -15,6 +15,7 @@ from storefront.payments.providers.base import ProviderUnavailable
 from storefront.payments.providers.registry import PROVIDERS
 from storefront.payments.refunds import carry_out_refund
 from storefront.payments.rules import UNDECIDED, State, wait_before_look
+from storefront.pods.moves import NOT_MOVING
 
 # How long drafts are kept that have become an order, or ended.
 KEPT_FOR = timedelta(days=14)
@@ -28,14 +29,16 @@ def ask_providers(*, now: datetime, limit: int) -> int:
     """Make the calls that are due: look at payments without an outcome, capture or release money that is held, and then
     look at paid ones. Returns how many were answered."""
     is_paid = Case(When(state=State.PAID, then=1), default=0)
-    due = Payment.objects.filter(due_at__lte=now).order_by(is_paid, "due_at", "pk").select_related("shop")
+    due = Payment.objects.filter(NOT_MOVING, due_at__lte=now).order_by(is_paid, "due_at", "pk").select_related("shop")
     return sum(_ask(payment, now) for payment in due[:limit])
 
 
 def end_expired_drafts(*, now: datetime, limit: int) -> int:
     """End the drafts whose time is over and whose payments have no outcome to wait for: those were cancelled by
     `ask_providers`, or took only part of the total, which goes back. Returns how many were ended."""
-    expired = OrderDraft.objects.filter(state=OrderDraft.State.OPEN, expires_at__lte=now).order_by("expires_at", "pk")
+    expired = OrderDraft.objects.filter(NOT_MOVING, state=OrderDraft.State.OPEN, expires_at__lte=now).order_by(
+        "expires_at", "pk"
+    )
     undecided = Payment.objects.filter(draft=OuterRef("pk"), state__in=UNDECIDED, alert="")
     over = list(expired.exclude(Exists(undecided)).select_related("shop")[:limit])
     for draft in over:
@@ -46,7 +49,7 @@ def end_expired_drafts(*, now: datetime, limit: int) -> int:
 def delete_old_drafts(*, now: datetime, limit: int) -> int:
     """Delete up to `limit` drafts that were placed or ended `KEPT_FOR` ago: they have addresses, and the order has what
     is needed of them. Returns how many were deleted. Their payments stay."""
-    over = OrderDraft.objects.exclude(state=OrderDraft.State.OPEN).filter(created_at__lt=now - KEPT_FOR)
+    over = OrderDraft.objects.exclude(state=OrderDraft.State.OPEN).filter(NOT_MOVING, created_at__lt=now - KEPT_FOR)
     ids = list(over.order_by("created_at").values_list("pk", flat=True)[:limit])
     OrderDraft.objects.filter(pk__in=ids).delete()
     return len(ids)
@@ -55,7 +58,7 @@ def delete_old_drafts(*, now: datetime, limit: int) -> int:
 def pay_back_refunds(*, now: datetime, limit: int) -> int:
     """Have providers carry out the refunds that are due, including those of a worker that was killed. Returns how many
     have an answer. One that the provider has named is there: what becomes of it is asked with its payment."""
-    unnamed = Refund.objects.filter(status=Refund.Status.PENDING, reference="", due_at__lte=now)
+    unnamed = Refund.objects.filter(NOT_MOVING, status=Refund.Status.PENDING, reference="", due_at__lte=now)
     due = unnamed.select_related("shop", "order", "payment__draft").order_by("due_at", "pk")[:limit]
     return sum(carry_out_refund(shop=refund.shop, refund=refund, now=now) for refund in due)
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from storefront.privacy.kinds import KINDS
 from storefront.privacy.person import Person
 from storefront.privacy.records import paper_name
+from storefront.shops.spoken import speaking
 
 
 def write_export(person: Person, out: IO[bytes], beat: Callable[[], None] = lambda: None) -> dict[str, int]:
@@ -47,7 +48,13 @@ def _write_papers(archive: zipfile.ZipFile, person: Person, beat: Callable[[], N
 
 
 def _readme(person: Person, counts: dict[str, int]) -> str:
-    lines = [
+    """What the files are, in the person's language."""
+    with speaking(person.shop, person.language):
+        return "\n".join([*_lines_of_readme(person, counts), ""])
+
+
+def _lines_of_readme(person: Person, counts: dict[str, int]) -> list[str]:
+    return [
         person.shop.name,
         _("What this shop has stored about %(email)s.") % {"email": person.email},
         "",
@@ -56,4 +63,3 @@ def _readme(person: Person, counts: dict[str, int]) -> str:
         *(f"{kind.name}.json: {kind.title} ({counts[kind.name]})" for kind in KINDS),
         _("papers/: the invoices and credit notes as PDF"),
     ]
-    return "\n".join([*lines, ""])

@@ -15,6 +15,7 @@ from storefront.kit import clock
 from storefront.kit.queues import FILES
 from storefront.kit.storage import StorageUnavailable
 from storefront.payments.providers.base import ProviderUnavailable
+from storefront.pods.moves import NOT_MOVING
 from storefront.privacy.erasing import erase
 from storefront.privacy.exporting import write_export
 from storefront.privacy.models import DataRequest
@@ -122,7 +123,9 @@ def request_stopped(shop_id: int, request_id: int, *, reason: str) -> None:
 
 def resume_silent_requests(*, now: datetime, limit: int) -> int:
     """Continue erasures whose worker was killed, and end exports whose worker was. Returns how many there were."""
-    silent = DataRequest.objects.filter(state__in=[State.EXPORTING, State.ERASING], heartbeat_at__lt=now - SILENCE)
+    silent = DataRequest.objects.filter(
+        NOT_MOVING, state__in=[State.EXPORTING, State.ERASING], heartbeat_at__lt=now - SILENCE
+    )
     rows = list(silent.order_by("heartbeat_at")[:limit])
     for row in rows:
         same = DataRequest.objects.filter(pk=row.pk, state=row.state, heartbeat_at=row.heartbeat_at)
@@ -136,7 +139,7 @@ def resume_silent_requests(*, now: datetime, limit: int) -> int:
 def delete_old_requests(*, now: datetime, limit: int) -> int:
     """Delete files that were made KEPT_FILE ago, and requests that were made KEPT_REQUEST ago and erased nobody.
     Returns how many."""
-    idle = DataRequest.objects.filter(state=State.OPEN)
+    idle = DataRequest.objects.filter(NOT_MOVING, state=State.OPEN)
     old = list(idle.filter(exported_at__lt=now - KEPT_FILE).exclude(file="").order_by("exported_at")[:limit])
     for row in old:
         with transaction.atomic():

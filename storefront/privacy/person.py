@@ -39,6 +39,12 @@ class Person:
     customer: Customer | None
     order_ids: tuple[int, ...]
 
+    @property
+    def language(self) -> str:
+        """That of the account, or else of the last order; empty if neither has one."""
+        last = self.orders().values_list("language", flat=True).last()
+        return (self.customer and self.customer.language) or last or ""
+
     def accounts(self) -> QuerySet[Customer]:
         return Customer.objects.filter(shop=self.shop, pk__in=[self.customer.pk] if self.customer else [])
 

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from storefront import audit
 from storefront.kit.refusals import Refusal
+from storefront.pods.moves import NOT_MOVING
 from storefront.product_files import jobs
 from storefront.product_files.models import ProductImport
 from storefront.product_files.reports import COUNTS
@@ -85,7 +86,7 @@ def decline_import(*, shop: Shop, row: ProductImport, reason: str = "", now: dat
 
 def decline_undecided(*, now: datetime, limit: int) -> int:
     """Close imports that nobody decided about in time; returns how many."""
-    waiting = ProductImport.objects.filter(state=State.ASKING, heartbeat_at__lt=now - UNDECIDED)
+    waiting = ProductImport.objects.filter(NOT_MOVING, state=State.ASKING, heartbeat_at__lt=now - UNDECIDED)
     closed = 0
     for row in waiting.select_related("shop").order_by("id")[:limit]:
         try:

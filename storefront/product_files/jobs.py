@@ -23,6 +23,7 @@ from storefront.kit.queues import FILES
 from storefront.kit.refusals import Refusal
 from storefront.kit.storage import StorageUnavailable
 from storefront.pictures.requesting import PictureRequests
+from storefront.pods.moves import NOT_MOVING
 from storefront.product_files.gate import Gate, ImpactRefused
 from storefront.product_files.impact import Impact
 from storefront.product_files.importing import import_products
@@ -175,7 +176,9 @@ def import_by_mapping(*, row: ProductImport, mapping: Mapping, uploaded_from: st
 
 def give_up_unmapped_imports(*, now: datetime, limit: int) -> int:
     """Fail imports that have waited too long for a mapping, and delete their files; returns how many."""
-    old = ProductImport.objects.filter(state=ProductImport.State.UNMAPPED, heartbeat_at__lt=now - KEPT_UNMAPPED)
+    old = ProductImport.objects.filter(
+        NOT_MOVING, state=ProductImport.State.UNMAPPED, heartbeat_at__lt=now - KEPT_UNMAPPED
+    )
     rows = list(old.select_related("shop").order_by("id")[:limit])
     for row in rows:
         end_import(row, state=ProductImport.State.FAILED, sample=None, reason=NOT_MAPPED)
@@ -198,7 +201,7 @@ def import_stopped(shop_id: int, import_id: int, uploaded_from: str = "", *, rea
 
 def give_up_silent_imports(*, now: datetime, limit: int) -> int:
     """Mark imports as failed whose worker was killed; returns how many."""
-    silent = ProductImport.objects.filter(state=ProductImport.State.RUNNING, heartbeat_at__lt=now - SILENCE)
+    silent = ProductImport.objects.filter(NOT_MOVING, state=ProductImport.State.RUNNING, heartbeat_at__lt=now - SILENCE)
     rows = list(silent.select_related("shop", "user").order_by("id")[:limit])
     for row in rows:
         with transaction.atomic(), audit.acting(_uploader(row)):

@@ -237,7 +237,7 @@ def _open_table(table: Table, format: str, *, shop: Shop, update: bool, now: dat
 
 
 def _opened(table: Table, name: str, reader: TableFormat, *, shop: Shop, now: datetime) -> OpenedFile:
-    columns = ColumnIndex(_columns(table, reader))
+    columns = ColumnIndex(_columns(table, reader), shop.language)
     read_numbers(table, columns, reader.NUMBERS)
     results = reader.read(table, columns, shop=shop, now=now)
     # A table of its own, since reading a table once more would change its position.

@@ -25,10 +25,11 @@ FieldMapping = tuple[str, str, Parse]
 
 
 class ColumnIndex:
-    """The position and the header of each known column of a file."""
+    """The position and the header of each known column of a file. `language` is the shop's main one."""
 
-    def __init__(self, headers: Iterable[tuple[str, str | None]]) -> None:
+    def __init__(self, headers: Iterable[tuple[str, str | None]], language: str = "") -> None:
         """Takes (header, column name or None) in file order. Raises UnreadableFile if a column occurs twice."""
+        self.language = language
         self.index: dict[str, int] = {}
         self.header: dict[str, str] = {}
         found = list(headers)

@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from storefront import audit
 from storefront.kit import clock
 from storefront.kit.refusals import Refusal
+from storefront.pods.moves import NOT_MOVING
 from storefront.product_files.models import ImportedChange, ProductImport
 from storefront.product_files.undo_batches import OF_LINKS, OF_PRODUCTS, undo_batches
 from storefront.shops.models import Shop
@@ -96,7 +97,7 @@ def preview(*, shop: Shop, row: ProductImport, now: datetime, limit: int | None 
 
 def delete_old_journals(*, now: datetime, limit: int) -> int:
     """Delete journals of imports that cannot be undone any more; returns how many rows were deleted."""
-    old = ImportedChange.objects.filter(product_import__finished_at__lt=now - KEPT_JOURNAL)
+    old = ImportedChange.objects.filter(NOT_MOVING, product_import__finished_at__lt=now - KEPT_JOURNAL)
     ids = list(old.order_by("product_import", "pk").values_list("pk", flat=True)[:limit])
     return ImportedChange.objects.filter(pk__in=ids).delete()[0]
 

@@ -14,6 +14,7 @@ from typing import Any
 from django.views.decorators.debug import sensitive_variables
 
 from storefront.kit import tokens
+from storefront.pods.moves import NOT_MOVING
 from storefront.shops.models import HandoverCode, Shop
 
 LIFETIME = timedelta(seconds=60)
@@ -64,5 +65,7 @@ def redeem_code(
 
 def delete_expired_codes(*, now: datetime, limit: int) -> int:
     """Delete at most `limit` expired codes; returns the number. Two workers can run it at once."""
-    expired = HandoverCode.objects.filter(expires_at__lte=now).order_by("expires_at").values_list("pk", flat=True)
+    expired = (
+        HandoverCode.objects.filter(NOT_MOVING, expires_at__lte=now).order_by("expires_at").values_list("pk", flat=True)
+    )
     return HandoverCode.objects.filter(pk__in=list(expired[:limit])).delete()[0]

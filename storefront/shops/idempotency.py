@@ -28,6 +28,7 @@ from django.http import HttpResponse
 from storefront.kit import sealing
 from storefront.kit.api.http import JSON
 from storefront.kit.refusals import InvalidFields, Refusal, TryLater
+from storefront.pods.moves import NOT_MOVING
 from storefront.shops import claims
 from storefront.shops.models import IdempotentAnswer
 from storefront.shops.request import Request, id_only
@@ -82,7 +83,9 @@ def idempotent(handler: Handler) -> Handler:
 
 def delete_expired_answers(*, now: datetime, limit: int = 1000) -> int:
     """Delete at most `limit` expired responses; returns the number."""
-    expired = IdempotentAnswer.objects.filter(expires_at__lte=now).order_by("expires_at").values("pk")[:limit]
+    expired = (
+        IdempotentAnswer.objects.filter(NOT_MOVING, expires_at__lte=now).order_by("expires_at").values("pk")[:limit]
+    )
     return IdempotentAnswer.objects.filter(pk__in=list(expired.values_list("pk", flat=True))).delete()[0]
 
 

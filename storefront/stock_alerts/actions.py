@@ -9,6 +9,7 @@ from django.utils.translation import gettext
 from storefront.catalogue.models import Product, Variant
 from storefront.customers.queries import normal_email
 from storefront.kit.refusals import InvalidFields, NotFound
+from storefront.pods.moves import NOT_MOVING
 from storefront.shops.mail import in_language
 from storefront.shops.models import Shop
 from storefront.shops.spoken import spoken_language
@@ -81,7 +82,7 @@ def queue_due_alerts(*, now: datetime, limit: int) -> int:
     of_product = Q(variant=None) & _sells("product__")
     of_variant = Q(variant__is_active=True) & _sells("variant__")
     due = StockAlert.objects.filter(
-        published, of_product | of_variant, confirmed_at__isnull=False, shop__door_password=""
+        NOT_MOVING, published, of_product | of_variant, confirmed_at__isnull=False, shop__door_password=""
     )
     queued = 0
     for alert in due.order_by("pk")[:limit]:
@@ -101,5 +102,5 @@ def _sells(of: str) -> Q:
 def delete_old_alerts(*, now: datetime, limit: int) -> int:
     """Delete alerts that nobody confirmed, and alerts that have waited for too long. Returns how many."""
     old = Q(confirmed_at=None, created_at__lt=now - UNCONFIRMED) | Q(created_at__lt=now - WAITING)
-    ids = StockAlert.objects.filter(old, created_at__lt=now - UNCONFIRMED).order_by("created_at")
+    ids = StockAlert.objects.filter(NOT_MOVING, old, created_at__lt=now - UNCONFIRMED).order_by("created_at")
     return StockAlert.objects.filter(pk__in=list(ids.values_list("pk", flat=True)[:limit])).delete()[0]

@@ -13,6 +13,7 @@ from typing import Any
 from django.db import connection, transaction
 
 from storefront.kit.dialect import dialect
+from storefront.pods.moves import WORKED_ON
 from storefront.shops import positions
 from storefront.webhooks.topics import OWN_TOPICS
 
@@ -32,7 +33,7 @@ _WAITING = """
     )
     SELECT shop_id FROM waiting WHERE shop_id IS NOT NULL AND NOT EXISTS (
         SELECT 1 FROM pods_shopmove move WHERE move.shop_id = waiting.shop_id
-        AND move.step NOT IN ('asked', 'copying', 'arrived')
+        AND move.step NOT IN ({worked_on})
     ) LIMIT %(most)s
 """
 _FEEDS = "INSERT INTO webhooks_feed (shop_id, last_sequence) VALUES {rows} ON CONFLICT (shop_id) DO NOTHING"
@@ -85,7 +86,8 @@ def dispatch(now: datetime) -> int:
 
 def shops_with_new_events(after: int = 0) -> list[int]:
     """The ids of the next MAX_SHOPS shops after this id that have events without a number."""
-    return _run(_WAITING, {"after": after, "most": MAX_SHOPS})
+    worked_on = ", ".join(f"'{step}'" for step in WORKED_ON)
+    return _run(_WAITING, {"after": after, "most": MAX_SHOPS}, worked_on=worked_on)
 
 
 @transaction.atomic

@@ -13,6 +13,7 @@ from django_tasks import task
 
 from storefront.kit.queues import MAILS
 from storefront.kit.time_partitions import ByTime, Partition
+from storefront.pods.moves import NOT_MOVING
 from storefront.shops import mail
 from storefront.shops.places import page_address
 from storefront.shops.staff_language import speaking_to_address
@@ -69,7 +70,7 @@ def _age() -> timedelta:
 
 
 def _delete_oldest(model: type[Delivery] | type[Event], rows: ByTime, now: datetime, limit: int) -> int:
-    return model.objects.filter(pk__in=rows.oldest(before=now - _age(), limit=limit)).delete()[0]
+    return model.objects.filter(NOT_MOVING, pk__in=rows.oldest(before=now - _age(), limit=limit)).delete()[0]
 
 
 def _delete_deliveries_of(events: Partition) -> None:

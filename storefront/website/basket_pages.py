@@ -196,10 +196,11 @@ def _changed_basket(request: Request) -> HttpResponse:
 def _basket_context(request: Request) -> dict[str, Any]:
     """The basket at current prices, with the problems of its lines."""
     shop, cart = request.shop, basket_of(request)
-    checks = []
+    checks, lines = [], []
     if cart is not None:
-        checks = actions.reprice_cart(shop=shop, cart=cart, held=partial(held_stock, shop, cart), now=request.now)
-    lines = carts.cart_lines(shop, cart) if cart else []
+        held = partial(held_stock, shop, cart)
+        repriced = actions.reprice_cart(shop=shop, cart=cart, held=held, now=request.now)
+        checks, lines = repriced.checks, repriced.lines
     terms, language = tax_terms(shop, is_net=carts.sees_net_prices(shop, cart)), request.language
     totals = carts.cart_totals(shop, lines, request.now, cart=cart, terms=terms, language=language) if lines else None
     entered, lines = lines, lines_in(shop, carts.shown_lines(lines, totals), language) if totals else []

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from storefront.kit.database_errors import RETRY_AFTER_SECONDS, is_unavailable
+from storefront.pods.moves import has_moved_meanwhile
 from storefront.pods.registry import is_refused, where
 from storefront.shops.request import Request
 from storefront.website.moved import NoSuchPage, instead_of_missing
@@ -53,12 +54,12 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """A 503 with Retry-After while the database cannot be used, as in the API (R-ERR-12). Uses neither the database nor
-    the session, since they may be the cause of the error."""
+    """A 503 with Retry-After while the database cannot be used or the shop moves, as in the API (R-ERR-12). The page
+    uses neither the database nor the session, since they may be the cause of the error."""
     error = sys.exc_info()[1]
     if is_refused(error):
         return HttpResponse(f"{where()} Nothing was changed.", status=409, content_type="text/plain")
-    is_away = is_unavailable(error)
+    is_away = is_unavailable(error) or has_moved_meanwhile(request)
     status = 503 if is_away else 500
     sorry = _("Sorry, there is a problem on our side. Your basket is safe. Please try again later.")
     sentence = AWAY if is_away else sorry

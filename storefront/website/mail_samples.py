@@ -10,6 +10,8 @@ from uuid import UUID
 
 from django.core.mail import EmailMessage
 from django.db import transaction
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 from django_tasks import task
 
 from storefront import audit
@@ -38,8 +40,7 @@ from storefront.shops.spoken import speaking
 from storefront.stock_alerts.jobs import alert_mail
 
 EMAIL = "ada@example.com"
-ADDRESS = {"name": "Ada Lovelace", "line1": "1 Sample Street", "postal_code": "12345", "city": "Sampletown"}
-PLACE = {"name": "Our shop", "line1": "2 Sample Street", "postal_code": "12345", "city": "Sampletown"}
+NAME = "Ada Lovelace"
 QTY = 2
 
 
@@ -52,7 +53,7 @@ class Scene:
 
     def product(self) -> dict[str, Any]:
         found = first_products(self.shop, ProductFilters(sort="newest"), count=1, now=self.now)
-        return found[0] if found else {"name": "Sample product", "price": "20.00", "media": []}
+        return found[0] if found else {"name": _("Sample product"), "price": "20.00", "media": []}
 
     def order(self, **given: Any) -> Order:
         product, shop = self.product(), self.shop
@@ -61,14 +62,14 @@ class Scene:
         values = {
             "number": 1001,
             "email": EMAIL,
-            "customer": Customer(shop=shop, email=EMAIL, name=ADDRESS["name"]),
+            "customer": Customer(shop=shop, email=EMAIL, name=NAME),
             "currency": shop.currency,
             "prices_include_tax": shop.prices_include_tax,
             "subtotal": price * QTY,
             "total": price * QTY,
             "shipping_method": "Delivery",
-            "shipping_address": ADDRESS,
-            "billing_address": ADDRESS,
+            "shipping_address": _address(NAME),
+            "billing_address": _address(NAME),
             "payment_method": "manual" if is_invoiced else "stripe",
             "payment_status": Order.PaymentStatus.PENDING if is_invoiced else Order.PaymentStatus.PAID,
             "placed_at": self.now,
@@ -77,7 +78,7 @@ class Scene:
         image = next((media["url"] for media in product["media"]), None)
         line = OrderLine(pk=0, order=order, name=product["name"], qty=QTY, unit_price=price, image=image)
         line.line_total = price * QTY
-        download = Download(pk=0, order=order, line=line, name="Sample file.pdf", max_downloads=3)
+        download = Download(pk=0, order=order, line=line, name=_("Sample file.pdf"), max_downloads=3)
         download.file = StoredFile(pk=0, size=250_000)
         download.expires_at = self.now + timedelta(days=30)
         _relate(order, lines=[line], downloads=[download])
@@ -87,7 +88,7 @@ class Scene:
         order = self.order(**given)
         made = Fulfilment(pk=0, order=order)
         if order.shipping_address:
-            made.carrier, made.tracking_number = "Parcel service", "00340000000000000000"
+            made.carrier, made.tracking_number = _("Parcel service"), "00340000000000000000"
         _relate(made, lines=[FulfilmentLine(fulfilment=made, line=line, qty=line.qty) for line in order.lines.all()])
         return made
 
@@ -99,7 +100,7 @@ class Scene:
         )
 
     def card(self) -> GiftCard:
-        amount, message = Decimal("50.00"), "All the best!"
+        amount, message = Decimal("50.00"), _("All the best!")
         return GiftCard(
             shop=self.shop, currency=self.shop.currency, balance=amount, email=EMAIL, message=message, giver="Charles"
         )
@@ -116,6 +117,10 @@ def sample_mail(kind: str, *, shop: Shop, words: Words, now: datetime) -> EmailM
     """Build a sample mail of this kind with these texts instead of the shop's own."""
     with speaking(shop, shop.language):
         return SAMPLES[kind](Scene(shop, now), words)
+
+
+def _address(name: str) -> dict[str, str]:
+    return {"name": name, "line1": _("1 Sample Street"), "postal_code": "12345", "city": _("Sampletown")}
 
 
 def _relate(row: Any, **rows: list[Any]) -> None:
@@ -146,7 +151,9 @@ def _ready(scene: Scene, words: Words) -> EmailMessage:
 
 
 def _to_collect(scene: Scene, words: Words) -> EmailMessage:
-    found = scene.fulfilment(shipping_address=None, shipping_method="Collect", pickup_place=PLACE | {"hours": ""})
+    found = scene.fulfilment(
+        shipping_address=None, shipping_method=_("Collect"), pickup_place=_address(_("Our shop")) | {"hours": ""}
+    )
     return orders.fulfilment_mail(found, words)
 
 
@@ -176,7 +183,7 @@ SAMPLES: dict[str, Sample] = {
 
 class NoAddress(Refusal):
     code = "no_address"
-    message = "Your account has no email address."
+    message = _lazy("Your account has no email address.")
 
 
 def make_rows(*, shop: Shop, now: datetime) -> None:
@@ -216,5 +223,8 @@ def send_sample_mail(shop_id: int, kind: str, user_id: int, tries: int = 0) -> N
     if user is None or not queries.shops_of(user).filter(pk=shop.pk).exists():
         return
     message = sample_mail(kind, shop=shop, words=words_of(shop, kind), now=clock.now())
-    message.to, message.subject = [user.email], f"Test: {message.subject}"
+    with speaking(shop, shop.language):
+        # Translators: the subject of a sample mail that a member of staff sends to themselves.
+        subject = _("Test: %(subject)s") % {"subject": message.subject}
+    message.to, message.subject = [user.email], subject
     mail.send(message, shop_id, kind, user_id, what="sample", task=send_sample_mail, tries=tries)

@@ -40,5 +40,5 @@ def test_damaged_units_whose_price_was_removed_cannot_be_ordered(shop, api, lamp
     filled(api, lamp, is_damaged=True)
     lamp.damaged_price = None
     lamp.save()
-    (change,) = reprice_cart(shop=shop, cart=Cart.objects.get(), now=clock.now())
+    (change,) = reprice_cart(shop=shop, cart=Cart.objects.get(), now=clock.now()).checks
     assert change.is_unavailable

@@ -44,7 +44,7 @@ def test_a_file_that_is_removed_makes_a_line_unavailable(shop):
     song, cart = make_download(shop), make_cart(shop)
     actions.add_line(shop=shop, now=NOW, cart=cart, product_id=song.pk, qty=1)
     song.digital_files.all().delete()
-    (change,) = actions.reprice_cart(shop=shop, cart=cart, now=NOW)
+    (change,) = actions.reprice_cart(shop=shop, cart=cart, now=NOW).checks
     assert change.is_unavailable
 
 

@@ -51,10 +51,10 @@ def test_so_does_the_page(shop, mug, engraving):
 def test_a_line_whose_text_is_too_long_by_now_is_not_sold_nor_one_that_a_link_brings(shop, api, mug, engraving):
     cart, shopper = make_cart(shop), Shopper(shop)
     actions.add_line(shop=shop, now=NOW, cart=cart, product_id=mug.pk, qty=1, options={engraving.pk: "x" * 12})
-    assert actions.reprice_cart(shop=shop, cart=cart, now=NOW) == []
+    assert actions.reprice_cart(shop=shop, cart=cart, now=NOW).checks == []
     shopper.bring(api, {"product_id": mug.pk, "options": {str(engraving.pk): "y" * 12}})
     type(engraving).objects.update(max_length=11)
-    (change,) = actions.reprice_cart(shop=shop, cart=cart, now=NOW)
+    (change,) = actions.reprice_cart(shop=shop, cart=cart, now=NOW).checks
     assert change.is_unavailable
     assert "No longer available" in shopper.read("/basket")
 

@@ -83,10 +83,11 @@ def test_what_a_payment_needs_is_stored_in_english_and_shown_in_german():
     assert [alerts.worded(text) for text in odd] == odd
     with translation.override("de"):
         assert [alerts.worded(text) for text in odd] == [
-            "Der Zahlungsanbieter hat 4.00 der verlangten 9.50 eingezogen.",
+            "Der Zahlungsanbieter hat 4,00 der verlangten 9,50 eingezogen.",
             "Die Antwort des Zahlungsanbieters ergibt keinen Sinn.",
             "Der Zahlungsanbieter hat zu einer anderen Zahlung geantwortet: 100% of %(it)s.",
         ]
+        assert " 0,50" in alerts.worded(alerts.STRIPE_FRACTIONS % {"currency": "ISK", "amount": "0.50"})
         assert alerts.worded("Damaged in transit, said Ada.") == "Damaged in transit, said Ada."
         assert alerts.worded("") == ""
 

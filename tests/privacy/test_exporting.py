@@ -19,6 +19,7 @@ from storefront.privacy.exporting import write_export
 from storefront.privacy.kinds import KINDS
 from storefront.privacy.models import DataRequest
 from storefront.privacy.person import find_person
+from storefront.shops.models import Shop
 from tests.documents.factories import texts_of
 from tests.privacy.lives import EMAIL, TRACES, live, sold
 from tests.worker import run_due_tasks
@@ -55,6 +56,17 @@ def test_has_everything_that_erasing_would_take_away(shop, other_shop):
         Order.objects.filter(shop=shop).order_by("pk").values_list("pk", flat=True)
     )
     assert other_shop.domain not in text
+
+
+def test_the_readme_is_in_the_language_of_the_person(shop, other_shop):
+    live(shop)
+    live(other_shop)
+    Shop.objects.filter(pk=shop.pk).update(further_languages=["de"])
+    Customer.objects.filter(shop=shop, email=EMAIL).update(language="de")
+    told = exported(Shop.objects.get(pk=shop.pk))["README.txt"].decode()
+    assert "What this shop" not in told
+    assert "orders.json: Bestellungen (" in told
+    assert "orders.json: Orders (" in exported(other_shop)["README.txt"].decode()
 
 
 def test_has_the_papers_as_pdf(shop):

@@ -154,6 +154,56 @@ def test_rows_that_wpml_exports_are_texts_of_their_original(shop, tmp_path):
     assert imported(shop, rows, tmp_path, update=True).updated == 0
 
 
+def polylang(language: str, group: str = "pll_1", **given: str) -> dict[str, str]:
+    return ROW | {"Language": language, "Translation group": group} | given
+
+
+def test_rows_that_polylang_exports_are_texts_of_the_row_in_the_main_language(shop, other_shop, tmp_path):
+    rows = [
+        polylang("de", Name="Becher", Description="Blau"),
+        polylang("en", Description="Blue"),
+        polylang("de-at", "pll_2", Name="Häferl", SKU="C1", Description=""),
+        polylang("", "", Name="Pot", SKU="P1", Description=""),
+    ]
+    report = imported(shop, rows, tmp_path)
+    assert (report.created, report.failed) == (2, 1)
+    assert errors(report) == [
+        "line 4, Translation group: 'pll_2' has no row in the shop's main language in this file, whose texts these "
+        "would be"
+    ]
+    mug = Product.objects.get(shop=shop, sku="M1")
+    assert (mug.name, mug.translations) == ("Mug", {"de": {"name": "Becher", "description": "Blau"}})
+    assert imported(shop, rows, tmp_path, update=True).updated == 0
+
+
+@pytest.mark.parametrize("plugin", [wpml, polylang])
+def test_translated_variations_are_texts_of_their_values(shop, tmp_path, plugin):
+    def row(language: str, group: str, kind: str, sku: str, value: str, parent: str = "") -> dict[str, str]:
+        is_german = language == "de"
+        given = {"group": group, "Type": kind, "SKU": sku, "Parent": parent, "Name": "Becher" if is_german else "Mug"}
+        source = {"source": "en"} if is_german and plugin is wpml else {}
+        colour = {"Attribute 1 name": "Farbe" if is_german else "Colour", "Attribute 1 value(s)": value}
+        return plugin(language, **given, **source, **colour)
+
+    rows = [
+        row("en", "p", "variable", "M", "Blue, Red"),
+        # With other values than the original, as in a file of some of them.
+        row("de", "p", "variable", "M", "Blau"),
+        row("en", "v1", "variation", "M1", "Blue", "M"),
+        row("de", "v1", "variation", "M1", "Blau", "M"),
+        row("en", "v2", "variation", "M2", "Red", "M"),
+        row("de", "v3", "variation", "M2", "Rot", "M"),
+    ]
+    report = imported(shop, rows, tmp_path)
+    assert (report.created, report.failed) == (1, 1)
+    (error,) = errors(report)
+    assert error.startswith("line 7, ")
+    assert "'v3' has no row in the shop's main language" in error
+    mug = Product.objects.get(shop=shop)
+    assert mug.variants.count() == 2
+    assert mug.translations == {"de": {"name": "Becher", "attribute:Colour": "Farbe", "attribute:Colour:Blue": "Blau"}}
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("taken", ["cup", "tasse"])
 @pytest.mark.parametrize("is_new", [True, False])

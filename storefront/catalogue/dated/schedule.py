@@ -14,6 +14,7 @@ from storefront.catalogue.events import emit_updated
 from storefront.catalogue.listable import LISTABLE
 from storefront.catalogue.models import Product, ScheduleTold
 from storefront.installations.models import Installation
+from storefront.pods.moves import NOT_MOVING
 
 TIMES = ("publish_at", "unpublish_at")
 
@@ -31,10 +32,10 @@ def emit_scheduled_changes(*, now: datetime, limit: int) -> int:
 def _follow_installations() -> None:
     """Add a row for each shop that has got its first app. Delete the rows of shops without apps."""
     installed = Installation.objects.filter(uninstalled_at=None)
-    without_apps = ScheduleTold.objects.exclude(Exists(installed.filter(shop=OuterRef("shop"))))
+    without_apps = ScheduleTold.objects.filter(NOT_MOVING).exclude(Exists(installed.filter(shop=OuterRef("shop"))))
     if left := list(without_apps.values_list("pk", flat=True)):
         without_apps.filter(pk__in=left).delete()
-    new = installed.exclude(Exists(ScheduleTold.objects.filter(shop=OuterRef("shop"))))
+    new = installed.filter(NOT_MOVING).exclude(Exists(ScheduleTold.objects.filter(shop=OuterRef("shop"))))
     starts = new.values("shop").annotate(first=Min("installed_at")).values_list("shop", "first")
     rows = [ScheduleTold(shop_id=shop, until=first) for shop, first in starts]
     ScheduleTold.objects.bulk_create(rows, ignore_conflicts=True)
@@ -42,7 +43,7 @@ def _follow_installations() -> None:
 
 def _shops_with_due(now: datetime) -> list[int]:
     due = [Exists(_due(column, OuterRef("shop"), OuterRef("until"), OuterRef("last_id"), now)) for column in TIMES]
-    return list(ScheduleTold.objects.filter(due[0] | due[1]).order_by("pk").values_list("pk", flat=True))
+    return list(ScheduleTold.objects.filter(NOT_MOVING, due[0] | due[1]).order_by("pk").values_list("pk", flat=True))
 
 
 @transaction.atomic

@@ -13,6 +13,7 @@ from storefront.catalogue import auditing, events
 from storefront.catalogue.dated.dates import SALE_TURNS, turns_at
 from storefront.catalogue.dated.sale_periods import COLUMNS, end_preorder, settle
 from storefront.catalogue.models import Product, Variant
+from storefront.pods.moves import NOT_MOVING
 from storefront.shops.changes import publish_change
 
 
@@ -32,7 +33,7 @@ def turn_due(*, now: datetime, limit: int) -> int:
 def _due_rows(model: Any, product: str, columns: Iterable[str], now: datetime, limit: int) -> list[tuple[int, int]]:
     found = []
     for column in columns:
-        rows = model.objects.filter(turns_at(column), **{f"{column}__lte": now})
+        rows = model.objects.filter(NOT_MOVING, turns_at(column), **{f"{column}__lte": now})
         found += rows.order_by(column).values_list("shop_id", product)[:limit]
     return found
 

@@ -17,6 +17,7 @@ from storefront.kit.files import pictures
 from storefront.kit.files.uploads import cleaned_name
 from storefront.kit.refusals import Refusal
 from storefront.kit.storage import StorageUnavailable
+from storefront.pods.moves import NOT_MOVING
 from storefront.shops import quotas
 from storefront.shops.models import Shop
 
@@ -93,7 +94,7 @@ def take_over(uploaded: UploadedPicture, row: Media) -> bool:
 
 def delete_old_pictures(*, now: datetime, limit: int) -> int:
     """Delete up to `limit` uploads that no product has taken for KEPT, and their files. Returns how many."""
-    old = UploadedPicture.objects.filter(created_at__lt=now - KEPT).order_by("created_at")[:limit]
+    old = UploadedPicture.objects.filter(NOT_MOVING, created_at__lt=now - KEPT).order_by("created_at")[:limit]
     return sum(_is_deleted(uploaded) for uploaded in old)
 
 

@@ -3,6 +3,7 @@
 from decimal import Decimal
 
 from storefront.kit.money import CENT, ZERO
+from storefront.payments import alerts
 from storefront.payments.providers.base import ProviderRefused
 
 ZERO_DECIMALS = frozenset(
@@ -52,13 +53,11 @@ def minimum_of(currency: str) -> Decimal | None:
 def to_units(amount: Decimal, currency: str) -> int:
     """`12.50` EUR as 1250, `1250.00` JPY as 1250. Raises ProviderRefused for an amount that Stripe cannot charge."""
     if currency in CONTRADICTED:
-        raise ProviderRefused(f"Payments in {currency} through Stripe are not supported.")
+        raise ProviderRefused(alerts.STRIPE_NOT_IN % {"currency": currency})
     units = amount.scaleb(_decimals(currency))
     step = 100 if currency in WHOLE else 1
     if units % step:
-        raise ProviderRefused(
-            f"Stripe charges no fractions of {currency}, so it cannot charge {amount:.2f} {currency}."
-        )
+        raise ProviderRefused(alerts.STRIPE_FRACTIONS % {"currency": currency, "amount": f"{amount:.2f}"})
     return int(units)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
+from storefront.payments import alerts
 from storefront.payments.providers.base import PaymentDeclined, ProviderRefused, ProviderUnavailable
 from storefront.payments.providers.stripe_words import decline_words
 
@@ -59,15 +60,15 @@ def stripe_errors() -> Iterator[None]:
     except stripe.CardError as error:
         raise PaymentDeclined(decline_words(error.code, getattr(error.error, "decline_code", None))) from None
     except stripe.AuthenticationError:
-        raise KeysRefused("Stripe does not accept the secret key.") from None
+        raise KeysRefused(alerts.STRIPE_KEY) from None
     except stripe.PermissionError:
-        raise KeysRefused("The secret key may not do this. A restricted key needs more permissions.") from None
+        raise KeysRefused(alerts.STRIPE_RIGHTS) from None
     except stripe.InvalidRequestError as error:
         if error.code in UNDER_WAY:
             raise ProviderUnavailable(error.code) from None
-        raise ProviderRefused(f"Stripe refused the call: {without_secrets(error.user_message)}") from None
+        raise ProviderRefused(alerts.STRIPE_REFUSED % {"reason": without_secrets(error.user_message)}) from None
     except stripe.IdempotencyError:
-        raise ProviderRefused("Stripe has seen this call before, with other contents.") from None
+        raise ProviderRefused(alerts.STRIPE_SEEN) from None
     except stripe.StripeError as error:
         raise ProviderUnavailable(f"{type(error).__name__} {error.http_status or ''}".strip()) from None
 

@@ -75,6 +75,8 @@ META = {
     "_wpml_import_source_language_code": "wpml source",
     "_wpml_import_translation_group": "wpml group",
 }
+# What Polylang for WooCommerce adds (`translated_rows.py`).
+POLYLANG = {"language": "polylang language", "translation group": "polylang group"}
 _NUMBER = re.compile(r"\d+")
 # The numbers that attributes can have.
 _ATTRIBUTES = {str(number): number for number in range(1, 200)}
@@ -147,7 +149,7 @@ def column_of(header: str) -> str | None:
     number = _NUMBER.search(plain)
     if number and (found := _words().get(_NUMBER.sub("#", plain))):
         return found[0].replace("#", number[0])
-    return translated_columns.column_of(header)
+    return POLYLANG.get(plain) or translated_columns.column_of(header)
 
 
 def harmless_values(header: str) -> set[str] | None:

@@ -7,8 +7,16 @@ from storefront.product_files.rows import ColumnIndex, RowReader
 
 
 def is_translation(row: RowReader) -> bool:
-    """Returns True for a row that was translated from another (`translated_rows.py`)."""
+    """Returns True for a row that was translated from another (`translated_rows.py`): to WPML, which names the language
+    that it was translated from; to Polylang, if it is not in the shop's main language."""
+    if language := row["polylang language"]:
+        return language_code(language) != row.columns.language
     return bool(row["wpml source"] and row["wpml language"] and row["wpml source"] != row["wpml language"])
+
+
+def language_code(value: str) -> str:
+    """`de` for `DE`, `de-at` and `de_AT`."""
+    return value.lower().replace("_", "-").split("-")[0]
 
 
 def is_variation(row: RowReader) -> bool:

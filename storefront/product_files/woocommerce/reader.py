@@ -119,6 +119,7 @@ def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> It
                 yield group
             else:
                 yield from reader.family([RowReader(columns, line, values) for line, values in group[1]])
+        yield from reader.translated.unused()
 
 
 def product_reader(columns: ColumnIndex, *, shop: Shop, now: datetime) -> Callable[[list[list[str]]], ReadResult]:
@@ -329,6 +330,7 @@ class _Reader:
     def variation(
         self, parsed: ParsedProduct, row: RowReader, parent: RowReader | None, variation_values: dict[str, list[str]]
     ) -> ParsedVariant:
+        self.translated.add_to(parsed, row)
         spellings = {item["name"].casefold(): item["name"] for item in parsed.fields.get("attributes", [])}
         values: dict[str, str] = {}
         attributes = self._attributes(row, parsed)

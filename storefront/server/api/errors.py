@@ -7,7 +7,6 @@ from typing import Any
 
 import structlog
 from django.core.exceptions import RequestDataTooBig, SuspiciousOperation
-from django.db import DatabaseError, InterfaceError
 from django.http import Http404, HttpResponse
 from django.http.request import UnreadablePostError
 from django.urls import Resolver404, resolve
@@ -17,6 +16,7 @@ from storefront.kit import metrics
 from storefront.kit.api.http import json_response
 from storefront.kit.database_errors import RETRY_AFTER_SECONDS, is_unavailable
 from storefront.kit.refusals import InvalidFields, NotFound, Problem, Refusal, problem
+from storefront.pods.moves import has_moved_meanwhile
 from storefront.server.api.body import BadRequest, TooLarge
 from storefront.server.api.wording import expectation, reason
 from storefront.shops.request import Request
@@ -114,9 +114,9 @@ def _field(location: tuple[Any, ...]) -> str:
     return ".".join(map(str, path[1:])) or "body"
 
 
-def database_error(request: Request, error: Exception) -> HttpResponse:
-    """A 503 with Retry-After while the database cannot be used (R-ERR-12), else an internal error."""
-    if not is_unavailable(error):
+def unavailable(request: Request, error: Exception) -> HttpResponse:
+    """A 503 with Retry-After while the database cannot be used or the shop moves (R-ERR-12), else an internal error."""
+    if not is_unavailable(error) and not has_moved_meanwhile(request):
         return internal_error(request, error)
     log.error("database_away", request_id=request.id, exc_info=error)
     body = {"message": "The shop is temporarily unavailable. Please try again.", "code": "unavailable"}
@@ -140,7 +140,5 @@ HANDLERS: dict[type[Exception], Callable[[Any, Any], HttpResponse]] = {
     RequestDataTooBig: too_large,
     SuspiciousOperation: bad_request,
     UnreadablePostError: bad_request,
-    DatabaseError: database_error,
-    InterfaceError: database_error,
-    Exception: internal_error,
+    Exception: unavailable,
 }
