@@ -96,7 +96,8 @@ class ProductAdmin(BulkEditAdmin, UploadsAdmin, SavingAdmin, WithEditor, StockAd
     moves = Moves.NOTHING
     saves_views = Right.CHANGE_PRODUCTS
     list_display = ["picture", "name", "sku", "state", "price_shown", "stock", "changed"]
-    list_display_links = ["picture", "name"]
+    list_display_links = ["name"]
+    on_phone = ("name", "state", "price_shown", "stock")
     list_filter = [
         *("status", ("categories", ShopRelatedFilter), choice_filter(_lazy("stock"), "stock", STOCK), "type"),
         *(("brand", ShopRelatedFilter), choice_filter(_lazy("weight"), "weight", WEIGHT)),
