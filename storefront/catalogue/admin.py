@@ -112,6 +112,8 @@ class CategoryAdmin(ShopScopedAdmin):
     rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     moves = Moves.NOTHING
     list_display = ["in_tree", "slug", "product_count", "sort_order", "is_active"]
+    on_phone = ("in_tree", "product_count", "slug")
+    named_on_phone = ("product_count",)
     list_filter = ["is_active", missing_filter(*CATEGORY_TEXTS)]
     list_per_page = 200
     search_fields = ["name", "slug"]

@@ -10,12 +10,12 @@ from functools import lru_cache
 from typing import Any
 
 from django.contrib.admin.utils import display_for_field, display_for_value, label_for_field, lookup_field
-from django.contrib.admin.views.main import ORDER_VAR, PAGE_VAR, ChangeList
+from django.contrib.admin.views.main import ORDER_VAR, PAGE_VAR
 from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import BooleanField, Model
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
-from django.urls import NoReverseMatch, reverse
+from django.urls import NoReverseMatch
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
@@ -78,6 +78,8 @@ class WithLists(ModelAdmin):
 
     change_list_template = "shops/admin/list.html"
     on_phone: tuple[str, ...] = ()
+    # Those of them whose values need their column's name there.
+    named_on_phone: tuple[str, ...] = ()
     # Columns that are drawn rather than read, before the first line of a row.
     pictures: tuple[str, ...] = ("picture",)
 
@@ -92,35 +94,39 @@ class WithLists(ModelAdmin):
 
     def _choices_view(self, request: Any) -> TemplateResponse:
         """The choices of one filter with the number of rows that each would leave, for the list as it is."""
-        self.require(request, "view")  # type: ignore[attr-defined]
+        self.require(request, "view")
         request.GET = request.GET.copy()
         number = request.GET.pop(CHOICES_VAR)[-1]
         chip = with_counts(self, request, self.get_changelist_instance(request), number)
         is_part = request.headers.get("HX-Request") == "true"
         template = "shops/admin/list_choices.html" if is_part else "shops/admin/list_choices_page.html"
-        return self.page(request, template, chip=chip, title=chip.title)  # type: ignore[attr-defined]
+        return self.page(request, template, chip=chip, title=chip.title)
+
+    def cell(self, request: Any, name: str, row: Any) -> SafeString:
+        """A column's value in this row of the list as HTML."""
+        return _shown(self, name, row)
 
 
-def _list_page(page: Any, request: Any, cl: ChangeList, action_form: Any) -> ListPage:
+def _list_page(page: Any, request: Any, cl: Any, action_form: Any) -> ListPage:
     given = action_form.fields["action"].choices if action_form else []
     actions = [Bulk(name, str(text)) for name, text in given if name and name != DELETE]
     can_delete = any(name == DELETE for name, _text in given)
-    headings = list(_headings(cl))
+    headings, may_add = list(_headings(cl)), page.has_add_permission(request)
     found = ListPage(
         headings=headings,
-        rows=list(_rows(cl, headings, has_boxes=bool(actions or can_delete))),
+        rows=list(_rows(request, cl, headings, has_boxes=bool(actions or can_delete))),
         actions=actions,
         chips=chips_of(cl),
         can_delete=can_delete,
         sorted_by=next((heading.text for heading in headings if heading.order), ""),
-        add_text=_("Add %(verbose_name)s") % {"verbose_name": cl.opts.verbose_name} if page.has_add_permission(request) else "",
+        add_text=_("Add %(verbose_name)s") % {"verbose_name": cl.opts.verbose_name} if may_add else "",
         hidden=[(name, value) for name, values in cl.filter_params.items() if name != "q" for value in values],
     )
     _paginate(found, cl)
     return found
 
 
-def _paginate(found: ListPage, cl: ChangeList) -> None:
+def _paginate(found: ListPage, cl: Any) -> None:
     count, size, number = len(found.rows), cl.list_per_page, cl.page_num
     is_endless = isinstance(cl.paginator, InfinitePaginator)
     first = (number - 1) * size + 1
@@ -131,20 +137,20 @@ def _paginate(found: ListPage, cl: ChangeList) -> None:
         found.next_url = cl.get_query_string({PAGE_VAR: number + 1})
     shown = {"first": format_count(first), "last": format_count(first + count - 1)}
     if is_endless:
-        found.place_text = "%(first)s–%(last)s" % shown
+        found.place_text = "{first}–{last}".format(**shown)
     else:
         total = format_count(cl.result_count)
         found.place_text = _("%(first)s–%(last)s of %(total)s") % {**shown, "total": total}
         found.all_that_match = total if cl.result_count > count else ""
 
 
-def _headings(cl: ChangeList) -> Iterator[Heading]:
+def _headings(cl: Any) -> Iterator[Heading]:
     places = _places(cl)
     sorted_by = cl.get_ordering_field_columns()
     for number, name in enumerate(cl.list_display):
         if name == "action_checkbox":
             continue
-        text = str(capfirst(label_for_field(name, cl.model, model_admin=cl.model_admin)))
+        text = capfirst(str(label_for_field(name, cl.model, model_admin=cl.model_admin)))
         is_sortable = (cl.sortable_by is None or name in cl.sortable_by) and cl.get_ordering_field(name)
         if not is_sortable:
             yield Heading(str(name), text, places.get(name, ""))
@@ -154,7 +160,7 @@ def _headings(cl: ChangeList) -> Iterator[Heading]:
         yield Heading(str(name), text, places.get(name, ""), url, order and f"{order}ending")
 
 
-def _places(cl: ChangeList) -> dict[str, str]:
+def _places(cl: Any) -> dict[str, str]:
     """The place of each column on a phone."""
     page = cl.model_admin
     columns = [name for name in cl.list_display if name != "action_checkbox"]
@@ -169,19 +175,18 @@ def _places(cl: ChangeList) -> dict[str, str]:
     return {**dict.fromkeys(pictures, "picture"), **dict(zip(shown, PLACES, strict=False))}
 
 
-def _title_of(cl: ChangeList) -> str:
+def _title_of(cl: Any) -> str:
     """The column that is the row's link."""
     columns = [name for name in cl.list_display if name != "action_checkbox"]
     linked = [name for name in cl.list_display_links or () if name not in cl.model_admin.pictures]
     return str((linked or [name for name in columns if name not in cl.model_admin.pictures])[0])
 
 
-def _rows(cl: ChangeList, headings: list[Heading], *, has_boxes: bool) -> Iterator[SafeString]:
+def _rows(request: Any, cl: Any, headings: list[Heading], *, has_boxes: bool) -> Iterator[SafeString]:
     title = _title_of(cl)
     has_links = cl.list_display_links is not None
     address = _addresses(cl) if has_links else None
-    starts = {each.name: f"col-{each.name} {f'at-{each.place}' if each.place else 'not-on-phone'}" for each in headings}
-    # In the order in which a phone reads them, which is that of the tab key, too.
+    starts = {heading.name: _attributes_of(cl.model_admin, heading) for heading in headings}
     for number, row in enumerate(cl.result_list):
         cells = []
         if has_boxes:
@@ -190,18 +195,26 @@ def _rows(cl: ChangeList, headings: list[Heading], *, has_boxes: bool) -> Iterat
                 f'value="{conditional_escape(row.pk)}" aria-labelledby="choose-row row-{number}"></td>'
             )
         for heading in headings:
-            shown = _shown(cl.model_admin, heading.name, row)
+            shown = cl.model_admin.cell(request, heading.name, row)
             if heading.name != title:
-                cells.append(f'<td class="{starts[heading.name]}">{shown}</td>')
+                cells.append(f'<td {starts[heading.name]}>{shown}</td>')
                 continue
             url = address(row) if address else None
             link = f'<a href="{conditional_escape(url)}" id="row-{number}">{shown}</a>' if url else None
             inner = link or f'<span id="row-{number}">{shown}</span>'
-            cells.append(f'<th scope="row" class="{starts[heading.name]}">{inner}</th>')
+            cells.append(f'<th scope="row" {starts[heading.name]}>{inner}</th>')
         yield mark_safe(f"<tr>{''.join(cells)}</tr>")  # noqa: S308, each cell is escaped
 
 
-def _addresses(cl: ChangeList) -> Callable[[Model], str | None]:
+def _attributes_of(page: Any, heading: Heading) -> SafeString:
+    """The attributes of a column's cells."""
+    place = f"at-{heading.place}" if heading.place else "not-on-phone"
+    is_named = heading.name in page.named_on_phone or (not page.on_phone and heading.place in ("b", "c", "d"))
+    name = format_html(' data-name="{}"', heading.text) if is_named else ""
+    return format_html('class="col-{} {}"{}', heading.name, place, name)
+
+
+def _addresses(cl: Any) -> Callable[[Model], str | None]:
     """The address of a row's page, which leads back to the list as it is."""
     back = f"?{cl.preserved_filters}" if cl.preserved_filters else ""
 
@@ -214,8 +227,7 @@ def _addresses(cl: ChangeList) -> Callable[[Model], str | None]:
     return address
 
 
-def _shown(page: Any, name: str, row: Model) -> Any:
-    """A column's value as HTML."""
+def _shown(page: Any, name: str, row: Model) -> SafeString:
     empty = page.get_empty_value_display()
     try:
         column, attribute, value = lookup_field(name, row, page)
@@ -255,8 +267,3 @@ def _label_of(value: Any, empty: Any, colours: Any) -> SafeString:
 @lru_cache(MAX_LABELS)
 def _label(text: str, colour: str) -> SafeString:
     return format_html('<span class="mark{}">{}</span>', f" mark--{colour}" if colour else "", text)
-
-
-def list_url(page: Any) -> str:
-    """The address of this page's list."""
-    return reverse(f"admin:{page.opts.app_label}_{page.opts.model_name}_changelist")

@@ -156,7 +156,7 @@ class ReadOnlyInline(ShopScopedTabularInline):
 class ShopRelatedFilter(admin.RelatedFieldListFilter):
     """A list filter by a related row, which offers only the shop's rows. They are read when it is opened."""
 
-    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> list[tuple[Any, str]]:
+    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> list[Any]:
         self.rows = choices_of(field.related_model, request, model_admin.admin_site)
         return []
 

@@ -8,7 +8,6 @@ from time import monotonic
 from typing import Any
 from urllib.parse import parse_qs
 
-from django.contrib.admin.views.main import ChangeList
 from django.http import Http404
 from django.utils.text import capfirst
 
@@ -44,12 +43,12 @@ class Chip:
     choices: list[Choice] = field(default_factory=list)
 
 
-def chips_of(cl: ChangeList) -> list[Chip]:
+def chips_of(cl: Any) -> list[Chip]:
     """The filters of this list, without the choices."""
     return [chip for spec_number in range(len(cl.filter_specs)) if (chip := _chip(cl, spec_number))]
 
 
-def with_counts(page: Any, request: Any, cl: ChangeList, number: str) -> Chip:
+def with_counts(page: Any, request: Any, cl: Any, number: str) -> Chip:
     """The filter with this number, and its choices. Raises Http404 if the list has none."""
     chip = _chip(cl, int(number)) if number.isascii() and number.isdigit() and len(number) < 3 else None
     if chip is None:
@@ -57,11 +56,10 @@ def with_counts(page: Any, request: Any, cl: ChangeList, number: str) -> Chip:
     return replace(chip, choices=list(_counted(request, cl, list(_choices(cl, chip.number)))))
 
 
-def _chip(cl: ChangeList, number: int) -> Chip | None:
+def _chip(cl: Any, number: int) -> Chip | None:
     if number >= len(cl.filter_specs):
         return None
     spec = cl.filter_specs[number]
-    # The choices without names of rows: those of a filter by a related row are read when it is opened.
     if getattr(spec, "is_shown_above", False):
         return None
     chosen = spec.chosen_text() if hasattr(spec, "chosen_text") else _chosen_of(cl, number)
@@ -70,11 +68,11 @@ def _chip(cl: ChangeList, number: int) -> Chip | None:
     return Chip(str(capfirst(spec.title)), number, chosen, without, opened)
 
 
-def _chosen_of(cl: ChangeList, number: int) -> str:
+def _chosen_of(cl: Any, number: int) -> str:
     return next((choice.text for choice in _choices(cl, number)[1:] if choice.is_chosen), "")
 
 
-def _choices(cl: ChangeList, number: int) -> list[Choice]:
+def _choices(cl: Any, number: int) -> list[Choice]:
     """The choices of a filter; the first is that of all rows."""
     return [
         Choice(str(each["display"]), each["query_string"], bool(each["selected"]))
@@ -82,7 +80,7 @@ def _choices(cl: ChangeList, number: int) -> list[Choice]:
     ]
 
 
-def _counted(request: Any, cl: ChangeList, choices: list[Choice]) -> Iterator[Choice]:
+def _counted(request: Any, cl: Any, choices: list[Choice]) -> Iterator[Choice]:
     end = monotonic() + MAX_SECONDS
     for choice in choices:
         if len(choices) > MAX_COUNTED_CHOICES or monotonic() > end:

@@ -18,6 +18,7 @@ from storefront.catalogue.admin_pages.forms import ProductForm
 from storefront.catalogue.admin_pages.inlines import BundleItemInline, OptionInline, RelatedProductInline, VariantInline
 from storefront.catalogue.admin_pages.layout import FIELDSETS
 from storefront.catalogue.admin_pages.pictures import MediaInline, thumbnail
+from storefront.catalogue.admin_pages.row_values import RowValuesAdmin
 from storefront.catalogue.admin_pages.saving import SavingAdmin
 from storefront.catalogue.admin_pages.translations import form_with_parts
 from storefront.catalogue.digital_files import without_file
@@ -88,7 +89,9 @@ def picture_of(row: Product) -> str:
 
 
 @admin.register(Product)
-class ProductAdmin(BulkEditAdmin, UploadsAdmin, SavingAdmin, WithEditor, StockAdjustingAdmin, WithSavedViews):
+class ProductAdmin(
+    RowValuesAdmin, BulkEditAdmin, UploadsAdmin, SavingAdmin, WithEditor, StockAdjustingAdmin, WithSavedViews
+):
     icon = "sell"
     empty_text = _lazy("Add your first product here, or import all of them from a file.")
     form = ProductForm
@@ -98,6 +101,7 @@ class ProductAdmin(BulkEditAdmin, UploadsAdmin, SavingAdmin, WithEditor, StockAd
     list_display = ["picture", "name", "sku", "state", "price_shown", "stock", "changed"]
     list_display_links = ["name"]
     on_phone = ("name", "state", "price_shown", "stock")
+    named_on_phone = ("stock",)
     list_filter = [
         *("status", ("categories", ShopRelatedFilter), choice_filter(_lazy("stock"), "stock", STOCK), "type"),
         *(("brand", ShopRelatedFilter), choice_filter(_lazy("weight"), "weight", WEIGHT)),

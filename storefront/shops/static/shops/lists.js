@@ -52,6 +52,9 @@ list.addEventListener("keydown", (event) => {
   if (event.key === "Escape") event.target.closest(".value")?.querySelector("[data-back]")?.click();
 });
 
+// What is opened in a row is typed over at once.
+list.addEventListener("htmx:afterSettle", ({ target }) => target.closest?.(".value")?.querySelector("input[type=number]")?.select());
+
 const sheet = document.getElementById("list-sheet");
 sheet.addEventListener("htmx:afterSwap", () => sheet.open || sheet.showModal());
 sheet.addEventListener("click", (event) => event.target === sheet && sheet.close());
