@@ -102,6 +102,10 @@ class WithLists(ModelAdmin):
         template = "shops/admin/list_choices.html" if is_part else "shops/admin/list_choices_page.html"
         return self.page(request, template, chip=chip, title=chip.title)
 
+    def offers_chosen(self, request: Any, name: str) -> bool:
+        """Returns False for an action that makes no sense on the rows of the list as it is filtered."""
+        return True
+
     def cell(self, request: Any, name: str, row: Any) -> SafeString:
         """A column's value in this row of the list as HTML."""
         return _shown(self, name, row)
@@ -110,7 +114,8 @@ class WithLists(ModelAdmin):
 def _list_page(page: Any, request: Any, cl: Any, action_form: Any) -> ListPage:
     given = action_form.fields["action"].choices if action_form else []
     actions = [Bulk(name, str(text)) for name, text in given if name and name != DELETE]
-    can_delete = any(name == DELETE for name, _text in given)
+    actions = [each for each in actions if page.offers_chosen(request, each.name)]
+    can_delete = any(name == DELETE for name, _text in given) and page.offers_chosen(request, DELETE)
     headings, may_add = list(_headings(cl)), page.has_add_permission(request)
     found = ListPage(
         headings=headings,

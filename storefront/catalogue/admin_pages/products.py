@@ -198,6 +198,10 @@ class ProductAdmin(
             return row.deleted_at is not None
         return row.deleted_at is None and row.type != Product.Type.VARIABLE
 
+    def offers_chosen(self, request: Any, name: str) -> bool:
+        """Deleted products can be restored, and nothing else."""
+        return (name == "restore_chosen") == (request.GET.get("deleted") == "yes")
+
     def delete_model(self, request: Any, obj: Product) -> None:
         actions.delete_product(shop=request.shop, product=obj, now=request.now)
 
