@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.utils import display_for_field, display_for_value, label_for_field, lookup_field
-from django.contrib.admin.views.main import ORDER_VAR, PAGE_VAR
+from django.contrib.admin.views.main import ORDER_VAR, PAGE_VAR, ChangeList
 from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import BooleanField, Model
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import NoReverseMatch
 from django.utils.html import conditional_escape, format_html
@@ -71,6 +72,28 @@ class ListPage:
     hidden: list[tuple[str, str]] = field(default_factory=list)
 
 
+class IdsFirst(ChangeList):
+    """Finds the ids of a page's rows first, and then reads the rows: sorting whole rows of a large table, with their
+    texts and what is joined to them, takes databases ten times as long."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        if not self.result_list.query.is_sliced:
+            return
+        keys = list(self.result_list.values_list("pk", flat=True))
+        rows = self.apply_select_related(self.root_queryset.filter(pk__in=keys)).in_bulk()
+        self.result_list = [rows[key] for key in keys if key in rows]
+
+
+class OnlyFilters(ChangeList):
+    """A list of which only the filters are asked for."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        self.result_list, self.result_count, self.full_result_count = [], 0, None
+        self.can_show_all, self.multi_page, self.show_full_result_count = False, False, False
+        self.show_admin_actions, self.paginator = False, None
+
+
 class WithLists(ModelAdmin):
     """A list of its own template. Subclasses say with `on_phone` which columns a phone shows: the first two in the
     row's first line, at its start and end, the others two by two below. By default: the linked column, the first with
@@ -83,6 +106,14 @@ class WithLists(ModelAdmin):
     # Columns that are drawn rather than read, before the first line of a row.
     pictures: tuple[str, ...] = ("picture",)
 
+    # For lists of tables with very many or wide rows.
+    reads_ids_first = False
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        if getattr(request, "asks_for_choices", False):
+            return OnlyFilters
+        return IdsFirst if self.reads_ids_first else super().get_changelist(request, **kwargs)
+
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
         if CHOICES_VAR in request.GET:
             return self._choices_view(request)
@@ -93,11 +124,17 @@ class WithLists(ModelAdmin):
         return response
 
     def _choices_view(self, request: Any) -> TemplateResponse:
-        """The choices of one filter with the number of rows that each would leave, for the list as it is."""
+        """The choices of one filter with the number of rows that each would leave, for the list as it is.
+
+        Raises Http404 for a filter that the list does not have."""
         self.require(request, "view")
         request.GET = request.GET.copy()
         number = request.GET.pop(CHOICES_VAR)[-1]
-        chip = with_counts(self, request, self.get_changelist_instance(request), number)
+        request.asks_for_choices = True
+        try:
+            chip = with_counts(request, self.get_changelist_instance(request), number)
+        except IncorrectLookupParameters:
+            raise Http404 from None
         is_part = request.headers.get("HX-Request") == "true"
         template = "shops/admin/list_choices.html" if is_part else "shops/admin/list_choices_page.html"
         return self.page(request, template, chip=chip, title=chip.title)
@@ -202,7 +239,7 @@ def _rows(request: Any, cl: Any, headings: list[Heading], *, has_boxes: bool) ->
         for heading in headings:
             shown = cl.model_admin.cell(request, heading.name, row)
             if heading.name != title:
-                cells.append(f'<td {starts[heading.name]}>{shown}</td>')
+                cells.append(f"<td {starts[heading.name]}>{shown}</td>")
                 continue
             url = address(row) if address else None
             link = f'<a href="{conditional_escape(url)}" id="row-{number}">{shown}</a>' if url else None

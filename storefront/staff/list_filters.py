@@ -48,7 +48,7 @@ def chips_of(cl: Any) -> list[Chip]:
     return [chip for spec_number in range(len(cl.filter_specs)) if (chip := _chip(cl, spec_number))]
 
 
-def with_counts(page: Any, request: Any, cl: Any, number: str) -> Chip:
+def with_counts(request: Any, cl: Any, number: str) -> Chip:
     """The filter with this number, and its choices. Raises Http404 if the list has none."""
     chip = _chip(cl, int(number)) if number.isascii() and number.isdigit() and len(number) < 3 else None
     if chip is None:

@@ -2,7 +2,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
@@ -118,6 +118,7 @@ class ProductAdmin(
     fieldsets: Any = FIELDSETS
     readonly_fields = ["waiting"]
     prefetched = ("media", "variants")
+    reads_ids_first = True
     rich_texts = ("description", "short_description")
     translated = (*TEXTS, "slug")
     change_form_template = "catalogue/admin/product.html"
@@ -177,8 +178,8 @@ class ProductAdmin(
         by_name = Q()
         for word in search_term.split():
             by_name &= Q(sort_name__contains=rules.sort_name(word))
-        of_variant = Exists(Variant.objects.filter(product=OuterRef("pk"), sku__icontains=search_term))
-        found = by_name | Q(sku__icontains=search_term) | Q(of_variant)
+        variants = Variant.objects.filter(shop=request.shop, sku__icontains=search_term)  # type: ignore[attr-defined]
+        found = by_name | Q(sku__icontains=search_term) | Q(pk__in=variants.values("product"))
         return (queryset.filter(found) if search_term.strip() else queryset), False
 
     def view_on_site(self, obj: Product) -> str | None:

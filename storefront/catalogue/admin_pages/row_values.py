@@ -96,7 +96,13 @@ class RowValuesAdmin(ShopScopedAdmin):
 
     def cell(self, request: HttpRequest, name: str, row: Any) -> SafeString:
         value = VALUES.get(name)
-        if value is None or not self.may(request, value.needs) or not value.is_own(row):
+        if value is None or not self.may(request, value.needs):
+            return super().cell(request, name, row)
+        if row.type == Product.Type.VARIABLE:
+            # Its prices and stock are those of its variants.
+            variants = reverse("admin:catalogue_product_change", args=[row.pk])
+            return format_html('<a href="{}#variants-group">{}</a>', variants, super().cell(request, name, row))
+        if not value.is_own(row):
             return super().cell(request, name, row)
         return format_html('<span class="value">{}</span>', value.shown(row))
 
