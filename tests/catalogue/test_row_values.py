@@ -66,7 +66,7 @@ def test_a_stock_is_changed_with_a_row_of_the_ledger(desk, shop):
         ("row_price", "NaN", "Enter a number."),
         ("row_price", "", "This field is required."),
         ("row_stock", "1.5", "Enter a whole number."),
-        ("row_stock", "-3", "zero"),
+        ("row_stock", "-3", "below 0 only if"),
         ("row_stock", "99999999999999999999", "less than or equal to"),
     ],
 )
@@ -92,7 +92,8 @@ def test_what_somebody_changed_meanwhile_is_told_and_kept(desk, shop):
     Product.objects.filter(pk=mug.pk).update(price="11.00", stock_qty=3)
     page = send(desk, mug, "row_price", "9.50", "12")
     assert "Somebody changed it to €11.00 meanwhile." in page
-    assert 'name="seen" value="11.00"' in page and 'value="12" aria-invalid' in page
+    assert 'name="seen" value="11.00"' in page
+    assert 'value="12" aria-invalid' in page
     page = send(desk, mug, "row_stock", "4", "8", undo="1")
     assert "Not undone: somebody changed it to 3." in page
     assert stored(mug) == (Decimal("11.00"), 3)
@@ -105,7 +106,8 @@ def test_only_a_value_of_the_products_own_is_changed(desk, shop):
     make_variant(shirt, "Blue")
     loose = make_product(shop, "Loose", track_inventory=False)
     page = desk.get(PRODUCTS).content.decode()
-    assert url(shirt, "row_price") not in page and f"{PRODUCTS}{shirt.pk}/change/#variants-group" in page
+    assert url(shirt, "row_price") not in page
+    assert f"{PRODUCTS}{shirt.pk}/change/#variants-group" in page
     assert url(loose, "row_stock") not in page
     assert "Open the product." in send(desk, shirt, "row_price", stored(shirt)[0], "3")
     assert "Open the product." in send(desk, loose, "row_stock", stored(loose)[1], "3")
@@ -115,7 +117,8 @@ def test_roles_change_what_they_may(shop, other_shop):
     mug, theirs = make_product(shop, "Mug", stock_qty=4), make_product(other_shop, "Mug", stock_qty=4)
     packer = open_desk(make_staff(shop, "zoe", role="fulfilment"))
     page = packer.get(PRODUCTS).content.decode()
-    assert url(mug, "row_price") not in page and url(mug, "row_stock") in page
+    assert url(mug, "row_price") not in page
+    assert url(mug, "row_stock") in page
     assert packer.post(url(mug, "row_price"), {"seen": "1", "value": "2"}).status_code == 403
     assert "Undo" in send(packer, mug, "row_stock", "4", "5")
     assert packer.post(url(theirs, "row_stock"), {"seen": "4", "value": "5"}).status_code == 404
@@ -125,7 +128,8 @@ def test_roles_change_what_they_may(shop, other_shop):
 def test_works_as_a_page_without_scripts(desk, shop):
     mug = make_product(shop, "Mug", price="9.50")
     page = desk.get(url(mug, "row_price"))
-    assert "<html" in page.content.decode() and 'name="value"' in page.content.decode()
+    assert "<html" in page.content.decode()
+    assert 'name="value"' in page.content.decode()
     assert desk.post(url(mug, "row_price"), {"seen": "9.50", "value": "x"}).status_code == 422
     assert "Back to the list" in desk.post(url(mug, "row_price"), {"seen": "9.50", "value": "8"}).content.decode()
     assert stored(mug)[0] == 8

@@ -85,10 +85,10 @@ def test_a_filter_that_a_list_does_not_have_is_not_found(desk, number):
 
 def test_choices_are_a_page_without_scripts_for_those_who_may_see_the_list(desk, shop):
     make_product(shop, "Mug")
-    page = desk.get(PRODUCTS, {"_choices": "0"})
-    assert "?status__exact=draft" in page.content.decode() and page.status_code == 200
+    assert "?status__exact=draft" in desk.get(PRODUCTS, {"_choices": "0"}).content.decode()
     packer = open_desk(make_staff(shop, "zoe", role="fulfilment"))
     assert packer.get(admin_url(Customer, "changelist"), {"_choices": "0"}).status_code == 403
+    make_category(shop, "Cups")
     assert desk.get(PRODUCTS, {"_choices": "0", "categories__id__exact": "x"}).status_code == 404
 
 

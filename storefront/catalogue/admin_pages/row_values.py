@@ -24,7 +24,7 @@ from storefront.catalogue.parsing import MAX_INTEGER
 from storefront.catalogue.row_edits import ValueChanged, has_own_price, has_own_stock, set_price, set_stock
 from storefront.kit.form_fields import FiniteDecimalField
 from storefront.kit.format import format_count, format_money
-from storefront.kit.money import MAX_AMOUNT, problem_of
+from storefront.kit.money import CENT, MAX_AMOUNT, problem_of
 from storefront.kit.refusals import Refusal
 from storefront.kit.text import Text
 from storefront.staff.admin_base import ShopScopedAdmin, is_htmx, sentence_of
@@ -43,7 +43,7 @@ class PriceForm(forms.Form):
         value = self.cleaned_data["value"]
         if problem := problem_of(value, self.currency):
             raise forms.ValidationError(_("The price %(problem)s.") % {"problem": problem})
-        return value
+        return value.quantize(CENT)
 
 
 class StockForm(forms.Form):

@@ -1,0 +1,128 @@
+"""Staff work with the lists of products and orders on a desk and on a phone: rows, filters, prices in their rows, and
+actions on chosen rows."""
+
+from decimal import Decimal
+
+import pytest
+from playwright.sync_api import expect
+
+from storefront.catalogue.models import Product
+from storefront.kit import clock
+from storefront.orders.models import Order
+from tests.browser.conftest import NARROW, WIDE
+from tests.browser.test_accessibility import check
+from tests.browser.test_staff_sign_in import enter_password
+from tests.catalogue.factories import make_product
+from tests.orders.factories import make_order, sale_line
+from tests.staff import admin_url, make_staff
+
+pytestmark = [pytest.mark.browser, pytest.mark.proof]
+SIDEWAYS = "document.documentElement.scrollWidth - innerWidth"
+ROW_HEIGHT = 90
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(WIDE, "light"), (NARROW, "dark")])
+def test_a_merchant_works_through_the_list_of_products(street, visit, width, scheme):
+    for number in range(44):
+        make_product(street, f"Mug {number}", price="9.50", stock_qty=4, status="active" if number else "draft")
+    make_staff(street, role="manager")
+    merchant = visit(width, color_scheme=scheme)
+    page = enter_password(merchant)
+    merchant.open(admin_url(Product, "changelist"))
+    rows, bar = page.locator("tbody tr"), page.locator("#chosen")
+    expect(rows).to_have_count(44)
+    expect(bar).to_be_hidden()
+    assert page.evaluate(SIDEWAYS) <= 0
+    if width == NARROW:
+        assert page.evaluate("document.documentElement.scrollHeight") <= 44 * ROW_HEIGHT
+    check(merchant)
+
+    # A price, by keyboard.
+    rows.nth(1).get_by_role("button", name="Price of Mug 42: €9.50").press("Enter")
+    price = rows.nth(1).get_by_role("spinbutton")
+    expect(price).to_be_focused()
+    page.keyboard.type("12.345")
+    page.keyboard.press("Enter")
+    expect(rows.nth(1).get_by_role("alert")).to_contain_text("no more than 2 decimal places")
+    expect(price).to_have_value("12.345")
+    assert page.evaluate(SIDEWAYS) <= 0
+    check(merchant)
+    merchant.photograph("list-price")
+    price.fill("12")
+    page.keyboard.press("Enter")
+    expect(rows.nth(1).get_by_role("button", name="Undo")).to_be_focused()
+    assert Product.objects.get(name="Mug 42").price == 12
+    check(merchant)
+    page.keyboard.press("Enter")
+    expect(rows.nth(1).get_by_role("button", name="Price of Mug 42: €9.50")).to_be_visible()
+    assert Product.objects.get(name="Mug 42").price == Decimal("9.50")
+    rows.nth(2).get_by_role("button", name="Stock of Mug 41: 4").click()
+    expect(rows.nth(2).get_by_role("spinbutton")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(rows.nth(2).get_by_role("spinbutton")).to_have_count(0)
+
+    # A filter with its counts, and without it.
+    page.get_by_role("link", name="Status").first.click()
+    draft = page.get_by_role("dialog").get_by_role("link", name="Draft")
+    expect(draft).to_contain_text("1")
+    check(merchant)
+    merchant.photograph("list-filter")
+    draft.click()
+    expect(rows).to_have_count(1)
+    page.get_by_role("link", name="Remove the filter Status").click()
+    expect(rows).to_have_count(44)
+
+    # Actions on chosen rows.
+    rows.nth(0).get_by_role("checkbox").check()
+    rows.nth(1).get_by_role("checkbox").check()
+    expect(bar.get_by_role("status")).to_have_text("Chosen: 2")
+    assert page.evaluate(SIDEWAYS) <= 0
+    check(merchant)
+    merchant.photograph("list-bar")
+    assert bar.get_by_role("button").last.inner_text() == "Delete"
+    bar.get_by_role("button", name="Archive").click()
+    expect(page.get_by_text("2 updated.")).to_be_visible()
+
+    # A click beside the name, and the arrows, lead to rows.
+    rows.nth(3).get_by_role("link").first.focus()
+    page.keyboard.press("ArrowDown")
+    expect(rows.nth(4).get_by_role("link").first).to_be_focused()
+    rows.nth(4).locator(".mark").click()
+    expect(page.locator("#id_name")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_a_packer_finds_orders(street, visit, width):
+    mug = make_product(street, "Mug", price=Decimal("9.50"), stock_qty=99)
+    orders = [make_order(street, sale_line(mug, 1), now=clock.now()) for _ in range(6)]
+    make_staff(street, role="fulfilment")
+    packer = visit(width)
+    page = enter_password(packer)
+    packer.open(admin_url(Order, "changelist"))
+    rows = page.locator("tbody tr")
+    expect(rows).to_have_count(6)
+    for shown in (str(orders[-1].number), "€", "Unfulfilled"):
+        expect(rows.first).to_contain_text(shown)
+    assert page.evaluate(SIDEWAYS) <= 0
+    if width == NARROW:
+        assert rows.first.bounding_box()["height"] <= ROW_HEIGHT
+    check(packer)
+    packer.photograph("list-orders")
+    page.get_by_role("link", name="Payment status").first.click()
+    page.get_by_role("dialog").get_by_role("link", name="Pending").click()
+    expect(rows).to_have_count(6)
+    rows.first.get_by_role("link").first.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text(str(orders[-1].number))
+
+
+def test_without_scripts_the_bar_and_the_filters_work(street, visit):
+    make_product(street, "Mug")
+    make_staff(street, role="manager")
+    merchant = visit(NARROW, java_script_enabled=False)
+    page = enter_password(merchant)
+    merchant.open(admin_url(Product, "changelist"))
+    page.get_by_role("link", name="Status").first.click()
+    page.get_by_role("link", name="Active").click()
+    page.locator("tbody").get_by_role("checkbox").check()
+    page.get_by_role("button", name="Archive").click()
+    assert Product.objects.get().status == "archived"
