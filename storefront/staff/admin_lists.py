@@ -101,7 +101,7 @@ class WithLists(ModelAdmin):
 
     change_list_template = "shops/admin/list.html"
     on_phone: tuple[str, ...] = ()
-    # Those of them whose values need their column's name there.
+    # Columns whose values need their column's name there.
     named_on_phone: tuple[str, ...] = ()
     # Columns that are drawn rather than read, before the first line of a row.
     pictures: tuple[str, ...] = ("picture",)

@@ -99,7 +99,7 @@ class RowValuesAdmin(ShopScopedAdmin):
         if value is None or not self.may(request, value.needs):
             return super().cell(request, name, row)
         if row.type == Product.Type.VARIABLE:
-            # Its prices and stock are those of its variants.
+            # Variants have the prices and the stock.
             variants = reverse("admin:catalogue_product_change", args=[row.pk])
             return format_html('<a href="{}#variants-group">{}</a>', variants, super().cell(request, name, row))
         if not value.is_own(row):
@@ -151,7 +151,7 @@ def _change(page: Any, request: Any, product: Product, value: RowValue, act: Cal
 
 
 def _problem_of(form: forms.Form) -> str:
-    """What is wrong with what was typed; the value that was seen is no field to people."""
+    """The problem of what was typed; the value that was seen is no field to people."""
     return " ".join(map(str, form.errors.get("value", []))) or _("Somebody changed it meanwhile.")
 
 
