@@ -1,4 +1,4 @@
-"""Staff work with the lists of products and orders on a desk and on a phone: rows, filters, prices in their rows, and
+"""Staff work with the list of products on a desk and on a phone: rows, filters, prices in their rows, and
 actions on chosen rows."""
 
 from decimal import Decimal
@@ -7,13 +7,10 @@ import pytest
 from playwright.sync_api import expect
 
 from storefront.catalogue.models import Product
-from storefront.kit import clock
-from storefront.orders.models import Order
 from tests.browser.conftest import NARROW, WIDE
 from tests.browser.test_accessibility import check
 from tests.browser.test_staff_sign_in import enter_password
 from tests.catalogue.factories import make_product
-from tests.orders.factories import make_order, sale_line
 from tests.staff import admin_url, make_staff
 
 pytestmark = [pytest.mark.browser, pytest.mark.proof]
@@ -92,40 +89,3 @@ def test_filters_have_counts_and_a_bar_has_the_actions_on_chosen_rows(merchant):
     expect(rows.nth(4).get_by_role("link").first).to_be_focused()
     rows.nth(4).locator(".mark").click()
     expect(page.locator("#id_name")).to_be_visible()
-
-
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_a_packer_finds_orders(street, visit, width):
-    mug = make_product(street, "Mug", price=Decimal("9.50"), stock_qty=99)
-    orders = [make_order(street, sale_line(mug, 1), now=clock.now()) for _ in range(6)]
-    make_staff(street, role="fulfilment")
-    packer = visit(width)
-    page = enter_password(packer)
-    packer.open(admin_url(Order, "changelist"))
-    rows = page.locator("tbody tr")
-    expect(rows).to_have_count(6)
-    for shown in (str(orders[-1].number), "€", "Unfulfilled"):
-        expect(rows.first).to_contain_text(shown)
-    assert page.evaluate(SIDEWAYS) <= 0
-    if width == NARROW:
-        assert rows.first.bounding_box()["height"] <= ROW_HEIGHT
-    check(packer)
-    packer.photograph("list-orders")
-    page.locator(".list-chips").get_by_role("link", name="Payment status").click()
-    page.get_by_role("dialog").get_by_role("link", name="Pending").click()
-    expect(rows).to_have_count(6)
-    rows.first.get_by_role("link").first.press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_contain_text(str(orders[-1].number))
-
-
-def test_without_scripts_the_bar_and_the_filters_work(street, visit):
-    make_product(street, "Mug")
-    make_staff(street, role="manager")
-    merchant = visit(NARROW, java_script_enabled=False)
-    page = enter_password(merchant)
-    merchant.open(admin_url(Product, "changelist"))
-    page.locator(".list-chips").get_by_role("link", name="Status").click()
-    page.get_by_role("link", name="Active").click()
-    page.locator("tbody").get_by_role("checkbox").check()
-    page.get_by_role("button", name="Archive").click()
-    assert Product.objects.get().status == "archived"
