@@ -2,7 +2,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.utils.html import format_html
@@ -112,8 +112,11 @@ class CategoryAdmin(ShopScopedAdmin):
     rights = view_and_edit(Right.VIEW_PRODUCTS, Right.CHANGE_PRODUCTS)
     moves = Moves.NOTHING
     list_display = ["in_tree", "slug", "product_count", "sort_order", "is_active"]
+    on_phone = ("in_tree", "product_count", "slug")
+    named_on_phone = ("product_count",)
     list_filter = ["is_active", missing_filter(*CATEGORY_TEXTS)]
     list_per_page = 200
+    reads_ids_first = True
     search_fields = ["name", "slug"]
     ordering = ["lft"]
     sortable_by: list[str] = []
@@ -142,8 +145,10 @@ class CategoryAdmin(ShopScopedAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         above = Category.objects.filter(shop=OuterRef("shop"), lft__lt=OuterRef("lft"), rgt__gt=OuterRef("rgt"))
         depth = Subquery(above.order_by().values("shop").annotate(count=Count("pk")).values("count"))
-        existing = Count("product_links", filter=Q(product_links__product__deleted_at=None))
-        return super().get_queryset(request).annotate(depth=Coalesce(depth, 0), product_count=existing)
+        links = Category.products.through.objects.filter(category=OuterRef("pk"), product__deleted_at=None)
+        existing = Subquery(links.order_by().values("category").annotate(count=Count("pk")).values("count"))
+        counted = {"depth": Coalesce(depth, 0), "product_count": Coalesce(existing, 0)}
+        return super().get_queryset(request).annotate(**counted)
 
     def save_model(self, request: Any, obj: Category, form: CategoryForm, change: bool) -> None:
         count_files(request, form)

@@ -108,6 +108,7 @@ class CustomerAdmin(WithSavedViews):
     moves = Moves.PERSONAL_DATA
     list_display = ["name_or_email", "email", "group", "since"]
     list_select_related = ["shop", "group"]
+    reads_ids_first = True
     list_filter = [("group", ShopRelatedFilter)]
     search_fields = ["email", "name", "phone"]
     ordering = ["-created_at", "-id"]

@@ -52,6 +52,11 @@ class ViewFilter(admin.SimpleListFilter):
 
     title, parameter_name = _lazy("view"), "view"
 
+    @property
+    def is_shown_above(self) -> bool:
+        """Returns True if a tab above the list shows the choice."""
+        return self.value() in (None, *(name for name, _text in VIEWS))
+
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return [(value, str(text)) for value, text in (*VIEWS, *MORE_VIEWS)]
 
@@ -75,6 +80,7 @@ class OrderLists(WithSavedViews):
 
     paginator = EndlessPaginator
     list_display: Any = ["order", "placed", "buyer", "country", "pieces", "sum", "payment", "delivery_state"]
+    on_phone = ("order", "sum", "buyer", "placed", "payment", "delivery_state")
     list_filter: Any = [ViewFilter, "status", "fulfilment_status", "payment_status"]
     search_fields = ["number"]
     search_help_text = _lazy("Number, name, email or SKU")

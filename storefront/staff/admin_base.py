@@ -37,7 +37,7 @@ from storefront.shops.rights import Right
 from storefront.staff import held_forms
 from storefront.staff.admin_audit import AuditedAdmin
 from storefront.staff.admin_forms import offered_lookups, possible_id, possible_ids
-from storefront.staff.admin_lists import WithQuickRows
+from storefront.staff.admin_lists import WithLists
 from storefront.staff.admin_parts import ON_CHOSEN, ON_LIST, ON_ROW, OWN_PAGE, Deed, Moves, deeds_of
 from storefront.staff.admin_scope import ScopedToShop, bind
 from storefront.staff.form_rows import mend_rows
@@ -56,7 +56,7 @@ class NoSuchFilter(Refusal):
     message = NO_SUCH_FILTER
 
 
-class ShopScopedAdmin(ScopedToShop, AuditedAdmin, WithQuickRows):
+class ShopScopedAdmin(ScopedToShop, AuditedAdmin, WithLists):
     """Admin of a model whose rows belong to a shop."""
 
     # Query parameters that its lists accept besides those of their filters.
@@ -76,7 +76,6 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, WithQuickRows):
     view_on_site: Any = False
     show_full_result_count = False
     list_per_page = 50
-    list_filter_submit = True
     warn_unsaved_form = True
     list_select_related: Any = ["shop"]
     # The text of an empty list about its future contents.

@@ -9,7 +9,6 @@ from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.http import HttpRequest
 from unfold.admin import StackedInline, TabularInline
-from unfold.contrib.filters.admin import RelatedDropdownFilter
 from unfold.forms import PaginationInlineFormSet
 from unfold.widgets import UnfoldAdminDecimalFieldWidget
 
@@ -154,12 +153,25 @@ class ReadOnlyInline(ShopScopedTabularInline):
     can_delete = False
 
 
-class ShopRelatedFilter(RelatedDropdownFilter):
-    """A list filter by a related row, which offers only the shop's rows."""
+class ShopRelatedFilter(admin.RelatedFieldListFilter):
+    """A list filter by a related row, which offers only the shop's rows. They are read when it is opened."""
 
-    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> list[tuple[Any, str]]:
-        rows = choices_of(field.related_model, request, model_admin.admin_site)
-        return [(row.pk, str(row)) for row in rows]
+    def field_choices(self, field: Any, request: HttpRequest, model_admin: Any) -> list[Any]:
+        self.rows = choices_of(field.related_model, request, model_admin.admin_site)
+        return []
+
+    def has_output(self) -> bool:
+        return self.rows.exists()
+
+    def choices(self, changelist: Any) -> Any:
+        self.lookup_choices = [(row.pk, str(row)) for row in self.rows]
+        return super().choices(changelist)
+
+    def chosen_text(self) -> str:
+        """The chosen row's name; empty without a choice."""
+        if self.lookup_val_isnull:
+            return str(self.empty_value_display)
+        return ", ".join(map(str, self.rows.filter(pk__in=self.lookup_val or [])))
 
 
 def choices_of(model: type[models.Model], request: HttpRequest, site: admin.AdminSite) -> models.QuerySet:

@@ -134,6 +134,8 @@ STANDARD = {
     "change": ("view", "change"),
     "upload": ("change", "change"),
     "upload_picture": ("change", "change"),
+    "row_price": ("change", "change"),
+    "row_stock": ("adjust", "adjust"),
     "frame": ("view", "view"),
     "prove_sender": ("change", "change"),
 }

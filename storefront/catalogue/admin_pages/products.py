@@ -2,7 +2,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
@@ -18,6 +18,7 @@ from storefront.catalogue.admin_pages.forms import ProductForm
 from storefront.catalogue.admin_pages.inlines import BundleItemInline, OptionInline, RelatedProductInline, VariantInline
 from storefront.catalogue.admin_pages.layout import FIELDSETS
 from storefront.catalogue.admin_pages.pictures import MediaInline, thumbnail
+from storefront.catalogue.admin_pages.row_values import RowValuesAdmin
 from storefront.catalogue.admin_pages.saving import SavingAdmin
 from storefront.catalogue.admin_pages.translations import form_with_parts
 from storefront.catalogue.digital_files import without_file
@@ -88,7 +89,9 @@ def picture_of(row: Product) -> str:
 
 
 @admin.register(Product)
-class ProductAdmin(BulkEditAdmin, UploadsAdmin, SavingAdmin, WithEditor, StockAdjustingAdmin, WithSavedViews):
+class ProductAdmin(
+    RowValuesAdmin, BulkEditAdmin, UploadsAdmin, SavingAdmin, WithEditor, StockAdjustingAdmin, WithSavedViews
+):
     icon = "sell"
     empty_text = _lazy("Add your first product here, or import all of them from a file.")
     form = ProductForm
@@ -96,7 +99,9 @@ class ProductAdmin(BulkEditAdmin, UploadsAdmin, SavingAdmin, WithEditor, StockAd
     moves = Moves.NOTHING
     saves_views = Right.CHANGE_PRODUCTS
     list_display = ["picture", "name", "sku", "state", "price_shown", "stock", "changed"]
-    list_display_links = ["picture", "name"]
+    list_display_links = ["name"]
+    on_phone = ("name", "state", "price_shown", "stock")
+    named_on_phone = ("stock",)
     list_filter = [
         *("status", ("categories", ShopRelatedFilter), choice_filter(_lazy("stock"), "stock", STOCK), "type"),
         *(("brand", ShopRelatedFilter), choice_filter(_lazy("weight"), "weight", WEIGHT)),
@@ -113,6 +118,7 @@ class ProductAdmin(BulkEditAdmin, UploadsAdmin, SavingAdmin, WithEditor, StockAd
     fieldsets: Any = FIELDSETS
     readonly_fields = ["waiting"]
     prefetched = ("media", "variants")
+    reads_ids_first = True
     rich_texts = ("description", "short_description")
     translated = (*TEXTS, "slug")
     change_form_template = "catalogue/admin/product.html"
@@ -172,8 +178,8 @@ class ProductAdmin(BulkEditAdmin, UploadsAdmin, SavingAdmin, WithEditor, StockAd
         by_name = Q()
         for word in search_term.split():
             by_name &= Q(sort_name__contains=rules.sort_name(word))
-        of_variant = Exists(Variant.objects.filter(product=OuterRef("pk"), sku__icontains=search_term))
-        found = by_name | Q(sku__icontains=search_term) | Q(of_variant)
+        variants = Variant.objects.filter(shop=request.shop, sku__icontains=search_term)  # type: ignore[attr-defined]
+        found = by_name | Q(sku__icontains=search_term) | Q(pk__in=variants.values("product"))
         return (queryset.filter(found) if search_term.strip() else queryset), False
 
     def view_on_site(self, obj: Product) -> str | None:
@@ -192,6 +198,10 @@ class ProductAdmin(BulkEditAdmin, UploadsAdmin, SavingAdmin, WithEditor, StockAd
         if name == "restore":
             return row.deleted_at is not None
         return row.deleted_at is None and row.type != Product.Type.VARIABLE
+
+    def offers_chosen(self, request: Any, name: str) -> bool:
+        """Deleted products can be restored, and nothing else."""
+        return (name == "restore_chosen") == (request.GET.get("deleted") == "yes")
 
     def delete_model(self, request: Any, obj: Product) -> None:
         actions.delete_product(shop=request.shop, product=obj, now=request.now)
