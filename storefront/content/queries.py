@@ -32,7 +32,7 @@ def looks_of(shop: Shop, language: str = "") -> Looks:
     """The shop's looks with its own links; the default looks if nobody has chosen any."""
     rows = Looks.objects.filter(shop=shop).prefetch_related("links")[:1]
     language = further_language(shop, language)
-    found = spoken(rows, language, "hero_title", "hero_text", "hero_button", "footer_text")
+    found = spoken(rows, language, "footer_text")
     spoken((link for looks in found for link in looks.links.all()), language, "label")
     return found[0] if found else Looks(shop=shop)
 
