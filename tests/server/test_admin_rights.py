@@ -134,6 +134,9 @@ STANDARD = {
     "upload": ("change", "change"),
     "upload_picture": ("change", "change"),
     "frame": ("view", "view"),
+    "versions": ("view", "view"),
+    "restore": ("change", "change"),
+    "themes": ("change", "change"),
     "prove_sender": ("change", "change"),
 }
 

@@ -71,7 +71,12 @@ def fill(shop: Shop) -> None:
     )
     shop.refresh_from_db()
     add_usual_pages(shop=shop, now=NOW)
-    looks = Looks.objects.create(shop=shop, updated_at=NOW)
+    shown = LooksPicture.objects.create(shop=shop, file=_stored("looks/top.png", media_file()), created_at=NOW)
+    home = [
+        new_section("hero", "hero", title="Hello", picture=shown.pk),
+        new_section("products", "s1", rule="chosen", products=[mug.pk, teapot.pk]),
+    ]
+    looks = Looks.objects.create(shop=shop, home=home, updated_at=NOW)
     MenuLink.objects.create(shop=shop, looks=looks, label="Blog", link="/pages/blog")
     Redirect.objects.create(shop=shop, path="/old", target="/products/mug", created_at=NOW, updated_at=NOW)
     ada = make_customer(shop, group=make_group(shop, "10"))
