@@ -178,7 +178,11 @@ class LooksAdmin(OneRowAdmin):
 
     @own_page("versions/", "view", Moves.NOTHING)
     def versions(self, request: Any) -> HttpResponse:
-        """The versions, newest first, each with its preview."""
+        """The versions, newest first, each with its preview. A POST makes one of them the newest again."""
+        if request.method == "POST":
+            self.require(request, "change")
+        if "version" in request.POST:
+            return self._back_to_version(request)
         request.admin_policy = {"frame-src": "'self'"}
         rows = list(LooksVersion.objects.filter(shop=request.shop).select_related("saved_by"))
         chosen = self._version(request, request.GET.get("version", "")) or next(iter(rows), None)
@@ -188,16 +192,6 @@ class LooksAdmin(OneRowAdmin):
         ]
         context = {"title": _("Earlier versions"), "versions": listed, "chosen": chosen, "newest": rows[:1]}
         return self.page(request, "website/admin/looks_versions.html", **context)
-
-    @own_page("restore/", "change", Moves.NOTHING)
-    def restore(self, request: Any) -> HttpResponse:
-        """Make a version the present looks, as a new version."""
-        version = self._version(request, request.POST.get("version", ""))
-        if version is None:
-            raise Http404
-        self._save(request, version.state)
-        self.message_user(request, _("The looks are as they were. What they replace is an earlier version now."))
-        return redirect(request, "../versions/")
 
     @own_page("themes/", "change", Moves.NOTHING)
     def themes(self, request: Any) -> HttpResponse:
@@ -213,6 +207,14 @@ class LooksAdmin(OneRowAdmin):
         request.admin_policy = {"frame-src": "'self'"}
         context = {"title": _("Choose a look"), "themes": themes.THEMES}
         return self.page(request, "website/admin/looks_themes.html", **context)
+
+    def _back_to_version(self, request: Any) -> HttpResponse:
+        version = self._version(request, request.POST["version"])
+        if version is None:
+            raise Http404
+        self._save(request, version.state)
+        self.message_user(request, _("The looks are as they were. What they replace is an earlier version now."))
+        return redirect(request, request.path)
 
     def _version(self, request: Any, key: str) -> LooksVersion | None:
         id = possible_id(LooksVersion, key) if key else None

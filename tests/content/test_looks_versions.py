@@ -17,7 +17,7 @@ def looks(shop) -> Looks:
 
 
 def restore(desk, version: LooksVersion):
-    return desk.post(reverse("admin:content_looks_restore"), {"version": version.pk})
+    return desk.post(reverse("admin:content_looks_versions"), {"version": version.pk})
 
 
 def test_each_save_is_a_version_and_back_to_one_is_a_save(shop, desk, looks):
@@ -48,7 +48,7 @@ def test_a_version_is_previewed_and_only_its_own_shop_has_it(shop, other_shop, d
     assert "First" not in theirs.get(frame(), {"version": first.pk}).content.decode()
     assert "no earlier versions" in theirs.get(reverse("admin:content_looks_versions")).content.decode()
     for odd in ("", "x", "99999999999999999999"):
-        assert desk.post(reverse("admin:content_looks_restore"), {"version": odd}).status_code == 404
+        assert desk.post(reverse("admin:content_looks_versions"), {"version": odd}).status_code == 404
 
 
 def test_the_second_of_two_is_told_and_replaces_on_purpose(shop, desk, looks):

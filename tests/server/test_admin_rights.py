@@ -134,8 +134,7 @@ STANDARD = {
     "upload": ("change", "change"),
     "upload_picture": ("change", "change"),
     "frame": ("view", "view"),
-    "versions": ("view", "view"),
-    "restore": ("change", "change"),
+    "versions": ("view", "change"),
     "themes": ("change", "change"),
     "prove_sender": ("change", "change"),
 }

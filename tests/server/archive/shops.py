@@ -18,7 +18,8 @@ from storefront.catalogue.models import (
     TaxClass,
 )
 from storefront.content.actions import add_usual_pages
-from storefront.content.models import Looks, MenuLink, Redirect
+from storefront.content.models import Looks, LooksPicture, MenuLink, Redirect
+from storefront.content.sections import new_section
 from storefront.gift_cards.models import GiftCard
 from storefront.kit.storage import private_files
 from storefront.orders.models import Download, Order, OrderLine
@@ -71,7 +72,8 @@ def fill(shop: Shop) -> None:
     )
     shop.refresh_from_db()
     add_usual_pages(shop=shop, now=NOW)
-    shown = LooksPicture.objects.create(shop=shop, file=_stored("looks/top.png", media_file()), created_at=NOW)
+    top = default_storage.save("looks/top.png", ContentFile(PICTURE))
+    shown = LooksPicture.objects.create(shop=shop, file=top, created_at=NOW)
     home = [
         new_section("hero", "hero", title="Hello", picture=shown.pk),
         new_section("products", "s1", rule="chosen", products=[mug.pk, teapot.pk]),
@@ -194,7 +196,9 @@ class _Normal:
 
     def entry(self, label, name, entry):
         return {
-            member: self.places[other].get(value)
+            member: [self.places[other].get(each) for each in value]
+            if isinstance(value, list) and json_reference(label, name, member, entry)
+            else self.places[other].get(value)
             if (other := json_reference(label, name, member, entry)) and value is not None
             else value
             for member, value in entry.items()
