@@ -285,3 +285,8 @@ def without_problems(sections: list[Section], problems: dict[tuple[str, str], st
 def picture_ids(sections: list[Section]) -> Iterator[int]:
     """The ids of the pictures that the sections show."""
     return (section["picture"] for section in sections if section.get("picture"))
+
+
+def shows_demo_pictures(sections: list[Section]) -> bool:
+    """Returns True if shoppers see a picture of a starting theme."""
+    return any(section.get("demo") and not section["hidden"] for section in sections)

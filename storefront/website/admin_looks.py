@@ -24,7 +24,7 @@ from storefront.staff.admin_base import OneRowAdmin, count_files, redirect
 from storefront.staff.admin_forms import ShopScopedForm, possible_id
 from storefront.staff.admin_parts import Moves, layout, own_page, person
 from storefront.staff.admin_scope import ShopScopedTabularInline
-from storefront.website import demo_pictures, looks, looks_preview, looks_versions, themes
+from storefront.website import looks, looks_preview, looks_versions, themes
 from storefront.website.admin_sections import DO, FILE, SectionsField
 
 # Fields of the form that the preview shows before they are saved.
@@ -37,7 +37,7 @@ class ColourInput(forms.TextInput):
 
 
 class LooksForm(ShopScopedForm):
-    home = SectionsField(label=_lazy("sections"))
+    home = SectionsField(label=_lazy("Sections"), required=False)
     # The version that the page showed, and the token of a logo that was stored when it was chosen.
     seen = forms.CharField(required=False, widget=forms.HiddenInput)
     logo_stored = forms.CharField(required=False, widget=forms.HiddenInput)
@@ -119,6 +119,7 @@ class LooksAdmin(OneRowAdmin):
     moves = Moves.NOTHING
     inlines = [MenuLinkInline]
     translated = ("footer_text",)
+    compressed_fields = False
     change_form_before_template = "website/admin/looks_form.html"
     change_form_outer_before_template = "website/admin/preview.html"
     fieldsets: Any = layout(
@@ -153,7 +154,7 @@ class LooksAdmin(OneRowAdmin):
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
         shown = context["original"].sections if context.get("original") else []
-        context |= {"title": _("Looks"), "subtitle": None, "has_demo_pictures": demo_pictures.shows_any(shown)}
+        context |= {"title": _("Looks"), "subtitle": None, "has_demo_pictures": sections.shows_demo_pictures(shown)}
         return super().render_change_form(request, context, *args, **kwargs)
 
     @own_page("frame/", "view", Moves.NOTHING)

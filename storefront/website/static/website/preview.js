@@ -1,6 +1,19 @@
 // Shows in the frame what the form would make of the home page, shortly after each change, at the chosen width.
 {
+  // Shows the page as wide as `width` in the room that there is.
+  const scale = (place, frame, width) => {
+    const by = Math.min(1, place.clientWidth / width);
+    frame.style.width = `${width}px`;
+    frame.style.height = `${place.clientHeight / by}px`;
+    frame.style.transform = `scale(${by})`;
+    frame.style.marginInline = `${Math.max(0, (place.clientWidth - width) / 2)}px`;
+  };
+  const scaleAll = () => {
+    for (const place of document.querySelectorAll("[data-scaled]")) scale(place, place.querySelector("iframe"), 1280);
+  };
   const start = () => {
+    scaleAll();
+    addEventListener("resize", scaleAll);
     const preview = document.querySelector("[data-looks-preview]");
     const form = document.getElementById("looks_form");
     if (!preview || !form) return;
@@ -13,11 +26,7 @@
     let number = 0;
 
     const fit = () => {
-      const scale = Math.min(1, place.clientWidth / width);
-      frame.style.width = `${width}px`;
-      frame.style.height = `${place.clientHeight / scale}px`;
-      frame.style.transform = `scale(${scale})`;
-      frame.style.marginInline = `${Math.max(0, (place.clientWidth - width) / 2)}px`;
+      scale(place, frame, width);
       for (const button of widths.children) button.setAttribute("aria-pressed", Number(button.dataset.width) === width);
     };
     // The frame keeps its document, so that its place on the page stays and the browser's history gets no step.
