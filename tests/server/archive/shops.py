@@ -195,14 +195,13 @@ class _Normal:
         return value
 
     def entry(self, label, name, entry):
-        return {
-            member: [self.places[other].get(each) for each in value]
-            if isinstance(value, list) and json_reference(label, name, member, entry)
-            else self.places[other].get(value)
-            if (other := json_reference(label, name, member, entry)) and value is not None
-            else value
-            for member, value in entry.items()
-        }
+        found = dict(entry)
+        for member, value in entry.items():
+            other = json_reference(label, name, member, entry)
+            if other and value is not None:
+                place = self.places[other].get
+                found[member] = [place(each) for each in value] if isinstance(value, list) else place(value)
+        return found
 
 
 def removed_variants(shop: Shop) -> set[int]:
