@@ -123,7 +123,12 @@ KINDS: dict[str, Kind] = {
             _TITLE,
             Field("text", _lazy("Text"), "lines", max_length=2000, is_required=True),
             *_PICTURE,
-            Field("side", _lazy("Picture"), "choice", choices={"end": _lazy("After the text"), "start": _lazy("Before")}),
+            Field(
+                "side",
+                _lazy("Picture"),
+                "choice",
+                choices={"end": _lazy("After the text"), "start": _lazy("Before the text")},
+            ),
             *_BUTTON,
         ),
     ),
@@ -151,11 +156,11 @@ KINDS: dict[str, Kind] = {
         (
             _TITLE,
             *(
-                Field(f"{name}_{number}", label, type, max_length=length)
+                field
                 for number in (1, 2, 3)
-                for name, label, type, length in (
-                    ("quote", _lazy("Quote"), "lines", 400),
-                    ("name", _lazy("Who said it"), "text", 80),
+                for field in (
+                    Field(f"quote_{number}", _lazy("Quote"), "lines", max_length=400),
+                    Field(f"name_{number}", _lazy("Who said it"), max_length=80),
                 )
             ),
         ),

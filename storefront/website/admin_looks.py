@@ -25,7 +25,7 @@ from storefront.staff.admin_forms import ShopScopedForm, possible_id
 from storefront.staff.admin_parts import Moves, layout, own_page, person
 from storefront.staff.admin_scope import ShopScopedTabularInline
 from storefront.website import looks, looks_preview, looks_versions, themes
-from storefront.website.admin_sections import DO, FILE, SectionsField
+from storefront.website.admin_sections import DO, FILE, SectionsField, SectionsWidget
 
 # Fields of the form that the preview shows before they are saved.
 PREVIEWED = ("accent", "background", "fonts", "corners", "footer_text", "home")
@@ -49,7 +49,7 @@ class LooksForm(ShopScopedForm):
         self.latest = version
         self.initial["seen"] = str(version.pk) if version else ""
         if "home" in self.fields:
-            self.fields["home"].widget.shop = self.shop  # type: ignore[attr-defined]
+            self.fields["home"].widget.shop = self.shop
 
     def clean_logo(self) -> Any:
         file = self.cleaned_data.get("logo")
@@ -122,9 +122,7 @@ class LooksAdmin(OneRowAdmin):
     compressed_fields = False
     change_form_before_template = "website/admin/looks_form.html"
     change_form_outer_before_template = "website/admin/preview.html"
-    fieldsets: Any = layout(
-        "Design: logo accent background fonts corners", "Home page: home", "Footer: footer_text"
-    )
+    fieldsets: Any = layout("Design: logo accent background fonts corners", "Home page: home", "Footer: footer_text")
 
     class Media:
         js = ("website/sections.js", "website/preview.js")
@@ -279,8 +277,9 @@ def _draw(request: Any, row: Looks) -> None:
         is_usable = name not in form.errors and name in request.POST
         setattr(row, name, form.cleaned_data[name] if is_usable else kept[name])
     field = SectionsField()
-    field.widget.shop = request.shop  # type: ignore[attr-defined]
-    sent = field.widget.value_from_datadict(request.POST, {}, "home")
+    widget = cast(SectionsWidget, field.widget)
+    widget.shop = request.shop
+    sent = widget.value_from_datadict(request.POST, {}, "home")
     if sent is not None:
         row.home = sections.without_problems(*field.understood(sent))
     if token := request.POST.get("logo_stored"):

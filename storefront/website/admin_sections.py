@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from storefront.catalogue.media.uploaded import find_uploaded
 from storefront.catalogue.models import Category, Product
 from storefront.content import sections
-from storefront.content.sections import KINDS, Section
+from storefront.content.sections import KINDS, RULES, Section
 from storefront.shops.models import Shop
 from storefront.staff.admin_translations import LANGUAGES
 from storefront.website import demo_pictures
@@ -104,7 +104,7 @@ class SectionsWidget(forms.Widget):
                 "about": KINDS[section["kind"]].about,
                 "icon": KINDS[section["kind"]].icon,
                 "title": KINDS[section["kind"]].title,
-                "heading": section.get("title", ""),
+                "heading": section.get("title") or RULES.get(section.get("rule", ""), ""),
                 "has_problem": any(id == section["id"] for id, _ in self.problems),
                 "fields": [
                     self._field(name, section, field, pictures, products, categories)
@@ -173,7 +173,7 @@ class SectionsField(forms.Field):
 
     def clean(self, value: Any) -> list[Section]:
         found, problems = self.understood(value or [])
-        self.widget.problems = problems  # type: ignore[attr-defined]
+        self.widget.problems = problems
         if problems:
             kinds = {section["id"]: KINDS[section["kind"]] for section in found}
             raise forms.ValidationError([_named(kinds, place, text) for place, text in problems.items()])
@@ -184,7 +184,7 @@ class SectionsField(forms.Field):
 
     def understood(self, value: list[Section]) -> tuple[list[Section], dict[tuple[str, str], str]]:
         """The sections that were sent, with the ids of what they name, and their problems."""
-        shop = self.widget.shop  # type: ignore[attr-defined]
+        shop = self.widget.shop
         wanted = {name for each in value for name in _names(each)}
         ids = _ids_by_name(shop, wanted)
         pictures = picture_names(shop, {id for each in value if (id := _number(each.get("picture")))})
@@ -204,10 +204,10 @@ class SectionsField(forms.Field):
                     tokens[section["id"]] = str(picture)
                 else:
                     problems[section["id"], "picture"] = _("This picture is no longer stored. Choose it again.")
-            changed = {"picture": number if number in pictures else None} if "picture" in section else {}
+            changed: Section = {"picture": number if number in pictures else None} if "picture" in section else {}
             if "category" in section:
-                number = _number(section["category"])
-                changed["category"] = number if number in known else None
+                category = _number(section["category"])
+                changed["category"] = category if category in known else None
             if "products" in section and not isinstance(section["products"], list):
                 changed["products"] = list(dict.fromkeys(ids[name] for name in names if name in ids))
             given.append(section | changed)

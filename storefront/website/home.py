@@ -68,9 +68,10 @@ def home_context(
     cards = {card.slug: card for card in product_cards(shop, products.all(), customer, now)}
     names = picture_names(shop, {each["picture"] for each in sections if isinstance(each.get("picture"), int)})
     categories = queries.main_categories(shop, language)
-    images = {}
+    pairs: tuple[tuple[Category, Picture | None], ...] = ()
     if any(section["kind"] == "categories" for section in sections):
         images = queries.category_pictures(shop, categories, now)
+        pairs = tuple((each, pictures.picture(shop, images[each.pk], pictures.CARD)) for each in categories)
     first = next((each for each in sections if each["kind"] == "hero" or (each["kind"] == "lead" and lead)), None)
     shown = []
     for section in sections:
@@ -83,7 +84,7 @@ def home_context(
                 picture=pictures.picture(shop, media_url(shop, name), size, section.get("alt", "")),
                 demo="" if name else demo_pictures.path_of(section.get("demo")),
                 cards=_cards(section, [cards[row["slug"]] for row in products.of(section)]),
-                categories=tuple((each, pictures.picture(shop, images.get(each.pk), pictures.CARD)) for each in categories),
+                categories=pairs if section["kind"] == "categories" else (),
                 category=products.category_of(section),
                 lead=lead if section["kind"] == "lead" else None,
             )
@@ -148,14 +149,16 @@ class _Products:
         match section["rule"]:
             case "featured":
                 rows = self._featured if count <= FEATURED else self._read(count + 1, featured=True)
-                return [row for row in rows if row is not self.lead and row["id"] != (self.lead or {}).get("id")][:count]
+                return [row for row in rows if self.lead is None or row["id"] != self.lead["id"]][:count]
             case "newest":
                 featured = {row["id"] for row in self._featured}
                 rows = self._read(count + FEATURED, sort="newest")
                 return [row for row in rows if row["id"] not in featured][:count]
             case "category":
                 category = self.category_of(section)
-                return self._read(count, category=queries.main_slug(category), with_subcategories=True) if category else []
+                return (
+                    self._read(count, category=queries.main_slug(category), with_subcategories=True) if category else []
+                )
             case "chosen":
                 return self._by_ids(tuple(section["products"]))[:count]
             case "best":

@@ -102,9 +102,7 @@ def picture_names(shop: Shop, ids: set[int]) -> dict[int, str]:
 def _keep_logo(looks: Looks, now: datetime) -> None:
     """A logo is a picture, too, so that its file is known while a version shows it."""
     if looks.logo:
-        LooksPicture.objects.get_or_create(
-            shop_id=looks.shop_id, file=looks.logo.name, defaults={"created_at": now}
-        )
+        LooksPicture.objects.get_or_create(shop_id=looks.shop_id, file=looks.logo.name, defaults={"created_at": now})
 
 
 def _drop_unused(looks: Looks, kept: list[LooksVersion]) -> None:

@@ -90,8 +90,8 @@ THEMES = {
                 {
                     "title": _lazy("Form follows use"),
                     "text": _lazy(
-                        "Say in a few words what makes your things different: the material, the maker, the idea. Visitors"
-                        " read little and look a lot, so let one strong picture do most of the work."
+                        "Say in a few words what makes your things different: the material, the maker, the idea."
+                        " Visitors read little and look a lot, so let one strong picture do most of the work."
                     ),
                     "demo": "studio-shapes",
                     "side": "start",

@@ -48,7 +48,9 @@ def test_each_step_is_done_by_what_the_shop_has(shop, other_shop):
 
 def test_demo_pictures_are_a_step_until_they_are_replaced(shop):
     def look() -> tuple[str, bool]:
-        return next((step.text, step.is_done) for step in first_steps(shop) if "look" in step.url and "ogo" not in step.text)
+        return next(
+            (step.text, step.is_done) for step in first_steps(shop) if "look" in step.url and "ogo" not in step.text
+        )
 
     assert look() == ("Choose a look", False)
     demo = new_section("hero", "s1", title="Hello", demo="linen-opening")

@@ -100,7 +100,8 @@ def test_a_theme_is_a_version_and_its_pictures_are_marked(shop, desk, looks, key
     assert f"/static/website/looks/{key}-" not in text_of(shop)
     assert "shows demo pictures" not in desk.page(looks).content.decode()
     # Colours that can be read, as the form would ask for.
-    assert desk.fill(Looks.objects.get(pk=looks.pk), accent=changed.accent, background=changed.background).status_code == 302
+    chosen = {"accent": changed.accent, "background": changed.background}
+    assert desk.fill(Looks.objects.get(pk=looks.pk), **chosen).status_code == 302
 
 
 def test_nobody_without_the_right_restores_or_chooses(shop, desk, looks):

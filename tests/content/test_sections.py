@@ -35,7 +35,7 @@ def put(desk, looks: Looks, *blocks: dict, **given):
 
 def ids(text: str) -> list[str]:
     """The ids of the sections' headings, in the order of the page."""
-    return [part.split('"')[0] for part in text.split('<section')[1:] for part in part.split('labelledby="')[1:2]]
+    return [part.split('"')[0] for part in text.split("<section")[1:] for part in part.split('labelledby="')[1:2]]
 
 
 def test_sections_stand_in_their_order_and_hidden_ones_are_not_shown(shop, desk, looks):
@@ -120,8 +120,9 @@ def test_a_page_of_many_sections_takes_few_queries(shop, looks, django_assert_ma
     categories = [make_category(shop, f"Category {number}") for number in range(4)]
     for number in range(24):
         make_product(shop, f"Cup {number}", categories=(categories[number % 4],))
+    given = enumerate(categories)
     looks.home = [
-        *(new_section("products", f"s{place}", rule="category", category=each.pk) for place, each in enumerate(categories)),
+        *(new_section("products", f"s{place}", rule="category", category=each.pk) for place, each in given),
         new_section("products", "newest", rule="newest"),
         new_section("categories", "categories"),
     ]

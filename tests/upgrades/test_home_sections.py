@@ -41,8 +41,16 @@ def test_the_top_and_what_was_below_it_are_one_list(tmp_path):
     ((picture, name),) = found["pictures"]
     assert name == "looks/autumn.png"
     assert hero == {
-        **{"id": "hero", "kind": "hero", "hidden": False, "title": "Autumn", "text": "Leaves", "button": "Look"},
-        **{"link": "/products", "picture": picture, "alt": "", "layout": "beside"},
+        "id": "hero",
+        "kind": "hero",
+        "hidden": False,
+        "title": "Autumn",
+        "text": "Leaves",
+        "button": "Look",
+        "link": "/products",
+        "picture": picture,
+        "alt": "",
+        "layout": "beside",
     }
     assert [(each["kind"], each["rule"], each["count"]) for each in (newest, featured)] == [
         ("products", "newest", "8"),
