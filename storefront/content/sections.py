@@ -18,7 +18,7 @@ from storefront.content.links import check_link
 from storefront.kit.text import Text
 
 Section = dict[str, Any]
-# Of a home page: sections, those of them with products, and products that a section names.
+# The most sections of a home page, sections with products, and products that a section names.
 MAX_SECTIONS, MAX_PRODUCT_SECTIONS, MAX_PRODUCTS = 20, 6, 12
 # Names of parts of the page, such as the target of a label, have other forms.
 ID = re.compile(r"lead|hero|categories|featured|newest|s[0-9a-z]{1,12}")

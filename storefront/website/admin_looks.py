@@ -268,7 +268,7 @@ def _take_pictures(request: Any, row: Looks, form: LooksForm) -> None:
 
 
 def _draw(request: Any, row: Looks) -> None:
-    """Change the looks, which are not saved, as the posted form says. An invalid value changes nothing."""
+    """Change the looks, which are not saved, to what the posted form has. An invalid value changes nothing."""
     fields = [name for name in PREVIEWED if name != "home"]
     kept = {name: getattr(row, name) for name in fields}
     form = forms.modelform_factory(Looks, fields=fields)(request.POST, instance=row)

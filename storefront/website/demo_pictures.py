@@ -1,5 +1,5 @@
 """The pictures of the starting themes. They show until the merchant chooses own ones; `static/website/looks/README.md`
-says who made them."""
+names their origin."""
 
 NAMES = ("linen-opening", "linen-table", "studio-opening", "studio-shapes", "meadow-opening", "meadow-field")
 

@@ -27,7 +27,7 @@ Record = dict[str, Any]
 # Featured products of a page, of which the first may stand at the top; and those that new products leave out.
 FEATURED = 9
 # How long this process keeps the ids of best sellers and of products with a lower price. Which of them are published,
-# and at which price, is read anew for each page.
+# and at which price, is read again for each page.
 KEPT_FOR = timedelta(minutes=10)
 SOLD_WITHIN = timedelta(days=30)
 MAX_CANDIDATES = 24
@@ -171,7 +171,7 @@ class _Products:
         )
 
     def _by_ids(self, ids: tuple[int, ...]) -> list[Record]:
-        """These products, in this order."""
+        """The products with these ids, in this order."""
         rows = self._read(len(ids), ids=ids) if ids else []
         return sorted(rows, key=lambda row: ids.index(row["id"]))
 

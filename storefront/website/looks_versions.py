@@ -1,7 +1,7 @@
 """Versions of a shop's looks: what was saved, by whom, and the way back to it.
 
 Each save adds a version, also going back to one and choosing a theme, so nothing that was saved is lost until
-MAX_VERSIONS later ones exist. Two who save at once: the row of the looks is locked, and the second is told
+MAX_VERSIONS later ones exist. Two who save at once: the row of the looks is locked, and the second is refused
 (`LooksForm.clean`).
 """
 

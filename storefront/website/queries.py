@@ -68,7 +68,7 @@ def shown_category(shop: Shop, slug: str, language: str = "") -> Category | None
 
 
 def shown_categories_of(shop: Shop, ids: Collection[int], language: str = "") -> list[Category]:
-    """Those of these categories that are shown."""
+    """The shown categories among these ids."""
     return _in_language(shop, shown_categories(shop).filter(pk__in=ids), language)
 
 

@@ -72,13 +72,7 @@ def fill(shop: Shop) -> None:
     )
     shop.refresh_from_db()
     add_usual_pages(shop=shop, now=NOW)
-    top = default_storage.save("looks/top.png", ContentFile(PICTURE))
-    shown = LooksPicture.objects.create(shop=shop, file=top, created_at=NOW)
-    home = [
-        new_section("hero", "hero", title="Hello", picture=shown.pk),
-        new_section("products", "s1", rule="chosen", products=[mug.pk, teapot.pk]),
-    ]
-    looks = Looks.objects.create(shop=shop, home=home, updated_at=NOW)
+    looks = Looks.objects.create(shop=shop, home=_home(shop, mug, teapot), updated_at=NOW)
     MenuLink.objects.create(shop=shop, looks=looks, label="Blog", link="/pages/blog")
     Redirect.objects.create(shop=shop, path="/old", target="/products/mug", created_at=NOW, updated_at=NOW)
     ada = make_customer(shop, group=make_group(shop, "10"))
@@ -96,6 +90,15 @@ def fill(shop: Shop) -> None:
     make_staff(shop, f"owner-{shop.pk}")
     StockAdjustment.objects.filter(shop=shop, product=teapot).update(installation=app.installation)
     ProviderAccount.objects.create(shop=shop, provider="stripe", values={"key": "pk_1"}, sealed=b"secret of the shop")
+
+
+def _home(shop: Shop, *chosen: Product) -> list[dict]:
+    top = default_storage.save("looks/top.png", ContentFile(PICTURE))
+    shown = LooksPicture.objects.create(shop=shop, file=top, created_at=NOW)
+    return [
+        new_section("hero", "hero", title="Hello", picture=shown.pk),
+        new_section("products", "s1", rule="chosen", products=[each.pk for each in chosen]),
+    ]
 
 
 def _sell(shop, mug, blue, set_, engraving, customer, picture) -> None:
