@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 from storefront.catalogue.models import Product
 from storefront.checkout.jobs import KEPT_FOR
 from storefront.checkout.models import Checkout
-from storefront.content.models import Looks, Page
+from storefront.content.models import Looks, LooksVersion, Page
+from storefront.content.sections import shows_demo_pictures
 from storefront.documents.models import InvoiceSettings
 from storefront.kit.format import format_count
 from storefront.orders import dashboard
@@ -83,6 +84,7 @@ def _steps(shop: Shop, *, has_orders: bool) -> list[Step]:
     address = _list("documents_invoicesettings") if shop.email else settings
     return [
         Step(_("Name and address"), bool(shop.email) and has_address, address),
+        _look(shop),
         Step(_("Logo and colours"), Looks.objects.filter(shop=shop).exclude(logo="").exists(), _list("content_looks")),
         Step(_("Products"), has_products(shop), reverse("admin:catalogue_product_add")),
         Step(_("Delivery"), has_delivery, _list("pricing_shippingrate")),
@@ -92,6 +94,15 @@ def _steps(shop: Shop, *, has_orders: bool) -> list[Step]:
         Step(_("A test order"), has_orders, shop.base_url),
         Step(_("Open the doors"), not doors.is_closed(shop), settings),
     ]
+
+
+def _look(shop: Shop) -> Step:
+    """A theme was chosen, or the looks were changed, and no demo picture is left."""
+    looks = Looks.objects.filter(shop=shop).first()
+    if looks and shows_demo_pictures(looks.sections):
+        return Step(_("Your own pictures in place of the demo pictures"), False, _list("content_looks"))
+    is_done = bool(looks and looks.logo) or LooksVersion.objects.filter(shop=shop).exists()
+    return Step(_("Choose a look"), is_done, reverse("admin:content_looks_themes"))
 
 
 def has_products(shop: Shop) -> bool:

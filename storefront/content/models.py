@@ -1,15 +1,14 @@
-from urllib.parse import urlsplit
-
-from django.core.exceptions import ValidationError
-from django.core.validators import MaxLengthValidator, RegexValidator, URLValidator
+from django.core.validators import MaxLengthValidator, RegexValidator
 from django.db import models
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.content.address_models import MissingPath as MissingPath
 from storefront.content.address_models import Redirect as Redirect
+from storefront.content.links import check_link
 from storefront.content.mail_kinds import KINDS, MAX_TEXT_LENGTH
-from storefront.shops.models import Shop
+from storefront.content.sections import Section, usual_sections
+from storefront.shops.models import Shop, User
 
 _SLUG = RegexValidator(
     r"\A[a-z0-9]+(-[a-z0-9]+)*\Z", _lazy("Use lower-case letters, digits and single hyphens, such as size-guide.")
@@ -75,27 +74,16 @@ class Page(models.Model):
         return self.title
 
 
-def check_link(text: str) -> None:
-    """Raise ValidationError unless this is a path of the shop, or a web address."""
-    try:
-        scheme = urlsplit(text).scheme
-    except ValueError:
-        scheme = "unreadable"
-    if scheme in ("http", "https"):
-        URLValidator(schemes=["http", "https"])(text)
-    elif scheme or not text.startswith("/") or text.startswith(("//", "/\\")) or any(mark.isspace() for mark in text):
-        raise ValidationError(_("Enter a path of your shop, such as /products, or an address with https://."))
-
-
 def all_sections() -> list[str]:
-    return [str(section) for section in Looks.Section]
+    """The default of a former column, which the first migration names."""
+    return ["categories", "featured", "newest"]
 
 
 _COLOUR = RegexValidator(r"\A#[0-9a-f]{6}\Z", _lazy("Enter a colour such as #23573f."))
 
 
 class Looks(models.Model):
-    """The design of a shop: colours, fonts, logo, the top of its home page, and the sections below it."""
+    """The design of a shop: colours, fonts, logo, and the sections of its home page."""
 
     class Fonts(models.TextChoices):
         FRAUNCES = "fraunces", _lazy("Fraunces and Figtree: warm")
@@ -111,16 +99,6 @@ class Looks(models.Model):
     class Pictures(models.TextChoices):
         FILL = "fill", _lazy("Fill their frames")
         WHOLE = "whole", _lazy("Show them whole")
-
-    class Hero(models.TextChoices):
-        PRODUCT = "product", _lazy("The first featured product")
-        OWN = "own", _lazy("A picture and words of your own")
-        NONE = "none", _lazy("Nothing")
-
-    class Section(models.TextChoices):
-        CATEGORIES = "categories", _lazy("Categories")
-        FEATURED = "featured", _lazy("Featured products")
-        NEWEST = "newest", _lazy("New products")
 
     shop = models.OneToOneField(Shop, on_delete=models.CASCADE, related_name="looks")
     logo = models.ImageField(
@@ -149,22 +127,8 @@ class Looks(models.Model):
         db_default=Pictures.FILL,
         help_text=_lazy("Photographs fill their frames best; goods cut out on white are shown whole."),
     )
-    hero = models.CharField(_lazy("top of the home page"), max_length=7, choices=Hero, default=Hero.PRODUCT)
-    hero_picture = models.ImageField(_lazy("picture"), upload_to="looks/", max_length=500, blank=True)
-    hero_title = models.CharField(_lazy("heading"), max_length=120, blank=True)
-    hero_text = models.CharField(_lazy("text"), max_length=400, blank=True)
-    hero_button = models.CharField(
-        _lazy("button"), max_length=60, blank=True, help_text=_lazy("The words on it, such as “See all”.")
-    )
-    hero_link = models.CharField(
-        _lazy("link"),
-        max_length=500,
-        blank=True,
-        validators=[check_link],
-        help_text=_lazy("Where the button leads: /… or https://…"),
-    )
-    # Values of Section, in the order of the home page.
-    sections = models.JSONField(default=all_sections, blank=True)
+    # Sections of the home page (`content/sections.py`) in its order. Null: the usual ones.
+    home = models.JSONField(null=True, blank=True)
     footer_text = models.TextField(
         blank=True, validators=[MaxLengthValidator(1000)], help_text=_lazy("A few words at the end of every page.")
     )
@@ -192,6 +156,37 @@ class Looks(models.Model):
 
     def __str__(self) -> str:
         return _("Looks")
+
+    @property
+    def sections(self) -> list[Section]:
+        return usual_sections() if self.home is None else list(self.home)
+
+
+class LooksPicture(models.Model):
+    """A picture of a section of the home page, or a logo, also one of an earlier version. A picture that nothing
+    shows any more is deleted (`website/looks_versions.py`)."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="looks_pictures")
+    file = models.ImageField(upload_to="looks/", max_length=500)
+    created_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return str(self.file.name)
+
+
+class LooksVersion(models.Model):
+    """The looks of a shop as they were saved: `state` has the columns of `website/looks_versions.STATE`."""
+
+    shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="looks_versions")
+    saved_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, db_index=False)
+    saved_at = models.DateTimeField()
+    state = models.JSONField()
+
+    class Meta:
+        ordering = ["-id"]
+
+    def __str__(self) -> str:
+        return str(self.saved_at)
 
 
 class MenuLink(models.Model):

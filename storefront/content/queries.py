@@ -60,7 +60,7 @@ def looks_of(shop: Shop, language: str = "", facts: Mapping[str, Any] | None = N
     row = Shop.objects.select_related("looks").prefetch_related("looks__links").annotate(**facts or {}).get(pk=shop.pk)
     found: Looks = getattr(row, "looks", None) or Looks(shop=shop)
     language = further_language(shop, language)
-    spoken([found], language, "hero_title", "hero_text", "hero_button", "footer_text", "hours")
+    spoken([found], language, "footer_text", "hours")
     spoken(found.links.all() if found.pk else (), language, "label")
     for name in facts or ():
         setattr(found, name, getattr(row, name))

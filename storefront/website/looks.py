@@ -9,7 +9,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from storefront.catalogue.records import media_url
 from storefront.content import colours
 from storefront.content.models import Looks
 from storefront.content.queries import looks_of
@@ -17,22 +16,7 @@ from storefront.payments.accounts import available_providers
 from storefront.payments.models import ProviderAccount
 from storefront.pricing.models import PickupPlace, ShippingRate
 from storefront.shops.models import Shop
-from storefront.website import pictures
-from storefront.website.pictures import Picture
 
-# Form fields that the preview shows before they are saved.
-PREVIEWED = [
-    "accent",
-    "background",
-    "fonts",
-    "corners",
-    "pictures",
-    "hero",
-    "hero_title",
-    "hero_text",
-    "hero_button",
-    "footer_text",
-]
 # Font files that a page preloads.
 FONT_FILES: dict[str, tuple[str, ...]] = {
     Looks.Fonts.FRAUNCES: ("fraunces", "figtree"),
@@ -80,10 +64,6 @@ def payment_names(shop: Shop, looks: Looks) -> list[str]:
 def logo_url(looks: Looks) -> str:
     """The URL of the logo on this host; empty without one."""
     return default_storage.url(looks.logo.name) if looks.logo else ""
-
-
-def hero_picture(shop: Shop, looks: Looks) -> Picture | None:
-    return pictures.picture(shop, media_url(shop, looks.hero_picture.name), pictures.LARGE)
 
 
 @require_safe

@@ -18,7 +18,6 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from storefront.catalogue import records
 from storefront.catalogue.models import Category, RelatedProduct
-from storefront.content.models import Looks
 from storefront.customers.session import customer_of
 from storefront.kit.api.pagination import last_page, shown_pages
 from storefront.listing import page_sql, spelling
@@ -34,7 +33,8 @@ from storefront.shops.request import Request
 from storefront.website import choices, details, pictures, queries
 from storefront.website.cards import ProductCard, product_cards
 from storefront.website.filters import FilterForm, Given, filter_form, read_filters
-from storefront.website.looks import hero_picture, looks_once
+from storefront.website.home import home_context
+from storefront.website.looks import looks_once
 from storefront.website.moved import NoSuchPage, lead_on
 from storefront.website.structured import structured_product
 
@@ -80,39 +80,9 @@ def posted_page(page: Callable[..., HttpResponse]) -> Callable[..., HttpResponse
 @require_shop
 @page_from_replica
 def home(request: Request) -> HttpResponse:
-    shop, now = request.shop, request.now
-    featured = listing_queries.first_products(
-        shop, ProductFilters(featured=True), count=9, now=now, language=request.language
+    context = home_context(
+        request.shop, looks_once(request), customer_of(request), now=request.now, language=request.language
     )
-    newest = listing_queries.first_products(
-        shop, ProductFilters(sort="newest"), count=17, now=now, language=request.language
-    )
-    # A featured product is not shown a second time.
-    featured_ids = {row["id"] for row in featured}
-    newest = [row for row in newest if row["id"] not in featured_ids][:8]
-    looks = looks_once(request)
-    lead = featured[0] if featured and looks.hero == Looks.Hero.PRODUCT else None
-    # Both grids together, so that prices and stock are read once.
-    cards = {card.slug: card for card in product_cards(shop, [*featured, *newest], customer_of(request), now)}
-    awaited = pictures.awaited_media(shop, lead["media"][:1]) if lead else ()
-    categories = queries.main_categories(shop, request.language)
-    images = queries.category_pictures(shop, categories, now)
-    names = ", ".join(category.name for category in categories[:6])
-    context = {
-        # The description for search engines.
-        "summary": f"{shop.name}: {names}." if names else "",
-        "lead": lead,
-        "lead_card": cards[lead["slug"]] if lead else None,
-        "lead_picture": lead and pictures.first_picture(shop, lead, pictures.LARGE, awaited),
-        "hero_picture": hero_picture(shop, looks) if looks.hero == Looks.Hero.OWN else None,
-        "sections": [f"website/sections/{section}.html" for section in looks.sections],
-        "featured": [cards[row["slug"]] for row in featured if row is not lead],
-        "newest": [cards[row["slug"]] for row in newest],
-        "categories": [
-            (category, pictures.picture(shop, images[category.pk], pictures.CARD)) for category in categories
-        ],
-        "canonical": shop.base_url + reverse("website:home"),
-    }
     return render(request, "website/home.html", context)
 
 

@@ -69,6 +69,11 @@ def shown_category(shop: Shop, slug: str, language: str = "") -> Category | None
     return next(iter(_in_language(shop, found[:1], language)), None)
 
 
+def shown_categories_of(shop: Shop, ids: Collection[int], language: str = "") -> list[Category]:
+    """The shown categories among these ids."""
+    return _in_language(shop, shown_categories(shop).filter(pk__in=ids), language)
+
+
 def moved_category(shop: Shop, slug: str, language: str = "") -> Category | None:
     """The shown category that had this slug before, or has it in another language."""
     moved = translated_slugs.moved_row(shop, Category, slug, language) or moved_row(shop, Category, slug)

@@ -6,6 +6,7 @@ import pytest
 
 from storefront.checkout.dashboard import first_steps
 from storefront.content.models import Looks, Page
+from storefront.content.sections import new_section
 from storefront.documents.models import InvoiceSettings
 from storefront.kit import clock
 from storefront.pricing.models import TaxRate
@@ -28,7 +29,7 @@ def test_each_step_is_done_by_what_the_shop_has(shop, other_shop):
     make_product(other_shop)
     TaxRate.objects.create(shop=other_shop, name="VAT", country="DE", percent=19)
     assert done(shop) == []
-    assert len(first_steps(shop)) == 9
+    assert len(first_steps(shop)) == 10
     shop.email, shop.manual_payment_instructions = "hello@example.com", "Please transfer it."
     shop.save()
     InvoiceSettings.objects.create(shop=shop, address="Kai 1\nKiel")
@@ -43,6 +44,20 @@ def test_each_step_is_done_by_what_the_shop_has(shop, other_shop):
     assert [step.text for step in first_steps(shop) if not step.is_done] == ["Open the doors"]
     open_doors(shop=shop, now=NOW)
     assert first_steps(shop) == []
+
+
+def test_demo_pictures_are_a_step_until_they_are_replaced(shop):
+    def look() -> tuple[str, bool]:
+        return next(
+            (step.text, step.is_done) for step in first_steps(shop) if "look" in step.url and "ogo" not in step.text
+        )
+
+    assert look() == ("Choose a look", False)
+    demo = new_section("hero", "s1", title="Hello", demo="linen-opening")
+    looks = Looks.objects.create(shop=shop, home=[demo], logo="looks/logo.png", updated_at=NOW)
+    assert look() == ("Your own pictures in place of the demo pictures", False)
+    Looks.objects.filter(pk=looks.pk).update(home=[demo | {"hidden": True}])
+    assert look() == ("Choose a look", True)
 
 
 @pytest.mark.slow

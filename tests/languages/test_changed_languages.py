@@ -36,7 +36,7 @@ def test_only_further_languages_have_translations(shop, language, shown):
     TaxRate.objects.create(shop=shop, name="own", country="DE", percent=19, translations=of_name)
     make_category(shop, "own", slug="own", translations=of_name, is_active=True)
     MailText.objects.create(shop=shop, kind="confirmation", subject="own", translations=left("subject"), updated_at=NOW)
-    looks = Looks.objects.create(shop=shop, hero_title="own", translations=left("hero_title"), updated_at=NOW)
+    looks = Looks.objects.create(shop=shop, footer_text="own", translations=left("footer_text"), updated_at=NOW)
     MenuLink.objects.create(shop=shop, looks=looks, label="own", link="/", translations=left("label"))
     Page.objects.create(
         shop=shop,
@@ -54,7 +54,7 @@ def test_only_further_languages_have_translations(shop, language, shown):
         "category": [each.name for each in website.main_categories(shop, language)],
         "category of its page": [website.shown_category(shop, "own", language).name],
         "discount": [discount.discount.name],
-        "looks": [found_looks.hero_title, *(link.label for link in found_looks.links.all())],
+        "looks": [found_looks.footer_text, *(link.label for link in found_looks.links.all())],
         "mail": [mail_words.words_of(shop, "confirmation", language).subject],
         "page": [content.published_page(shop, "own", language).title],
         "payment": [payment_words(shop, language)],

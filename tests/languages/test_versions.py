@@ -156,9 +156,7 @@ class TestOffer:
 def test_links_of_the_merchant_stay_in_the_language(page, shop):
     text = '<a href="/products?q=a">A</a> <a href="/media/a.pdf">B</a> <a href="https://x.example.com/">C</a>'
     make_product(shop, "Mug", description=text)
-    looks = Looks.objects.create(
-        shop=shop, hero="own", hero_button="See", hero_link="/products?sort=new", updated_at=NOW
-    )
+    looks = Looks.objects.create(shop=shop, updated_at=NOW)
     for link in ("/pages/about", "https://x.example.com/y", "/ar/products"):
         MenuLink.objects.create(shop=shop, looks=looks, label="Link", link=link)
     shown = page("/de/products/mug")

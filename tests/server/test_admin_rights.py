@@ -137,6 +137,8 @@ STANDARD = {
     "row_price": ("change", "change"),
     "row_stock": ("adjust", "adjust"),
     "frame": ("view", "view"),
+    "versions": ("view", "change"),
+    "themes": ("change", "change"),
     "prove_sender": ("change", "change"),
 }
 

@@ -96,10 +96,10 @@ def test_the_audit_log_has_the_change(desk, shop):
     speaks(shop, "de")
     looks = Looks.objects.create(shop=shop, updated_at=now())
     link = MenuLink.objects.create(shop=shop, looks=looks, label="Blog", link="/blog")
-    desk.fill(looks, hero_title_in_de="Willkommen", links__0__label_in_de="Neues")
+    desk.fill(looks, footer_text_in_de="Willkommen", links__0__label_in_de="Neues")
     looks.refresh_from_db()
     link.refresh_from_db()
-    assert looks.translations == {"de": {"hero_title": "Willkommen"}}
+    assert looks.translations == {"de": {"footer_text": "Willkommen"}}
     assert link.translations == {"de": {"label": "Neues"}}
     history = desk.page(looks, "history").content.decode()
     assert "Willkommen" in history

@@ -7,6 +7,7 @@ from django.utils.timezone import now
 
 from storefront.content.mail_words import words_of
 from storefront.content.models import Looks, MailText, MenuLink, Page
+from storefront.content.sections import new_section, usual_sections
 from storefront.orders.models import Order
 from storefront.pricing.models import DeliveryZone, Discount, PickupPlace, ShippingRate, TaxRate
 from storefront.shops.models import Shop
@@ -116,10 +117,9 @@ def test_lists_categories_menus_and_filters_speak(goods, german, page):
     looks = Looks.objects.create(
         shop=german,
         updated_at=now(),
-        hero="own",
-        hero_title="Hello",
+        home=[new_section("hero", "hero", title="Hello", **de(title="Hallo")), *usual_sections()],
         footer_text="Bye",
-        **de(hero_title="Hallo", footer_text="Tschüs"),
+        **de(footer_text="Tschüs"),
     )
     MenuLink.objects.create(shop=german, looks=looks, label="News", link="/news", **de(label="Neues"))
     home = page("/de/")

@@ -18,13 +18,15 @@ from storefront.shops.models import Shop
 ADDRESSED = {
     "catalogue.Category": ("description",),
     "catalogue.Product": ("description", "short_description"),
-    "content.Looks": ("hero_link",),
     "content.MenuLink": ("link",),
     "content.Page": ("body",),
     "content.Redirect": ("target",),
 }
-# Columns of JSON with HTML texts by locale and field.
-TRANSLATED = dict.fromkeys(("catalogue.Category", "catalogue.Product", "content.Page"), ("translations",))
+# Columns of JSON with such texts and links.
+TRANSLATED = {
+    **dict.fromkeys(("catalogue.Category", "catalogue.Product", "content.Page"), ("translations",)),
+    "content.Looks": ("home",),
+}
 
 
 class Addresses:

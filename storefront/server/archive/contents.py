@@ -39,6 +39,7 @@ LEFT_OUT = {
     "catalogue.WantedThumbnails": "thumbnails, which are made again",
     "catalogue.WordCount": "the search index, which is built again",
     "checkout.Checkout": "open checkouts",
+    "content.LooksVersion": "earlier versions of the looks",
     "deployment.ShopFigures": "figures for the operator, which are counted again",
     "deployment.ShopLoad": "figures for the operator, which are counted again",
     "documents.DueOrder": "invoices that are due",
@@ -77,9 +78,14 @@ REFERENCES = {
     "catalogue.DigitalFile": {"given_to": "orders.OrderLine"},
     "gift_cards.GiftCard": {"order_id": "orders.Order", "line_id": "orders.OrderLine"},
 }
-# Members of objects in JSON columns that are ids. `id` of `stock_taken` depends on `stock` beside it.
+# Members of objects in JSON columns that are ids, or lists of them. `id` of `stock_taken` depends on `stock` beside it.
 _STOCK = {"product": "catalogue.Product", "damaged": "catalogue.Product", "variant": "catalogue.Variant"}
 JSON_REFERENCES: dict[tuple[str, str], dict[str, str]] = {
+    ("content.Looks", "home"): {
+        "picture": "content.LooksPicture",
+        "category": "catalogue.Category",
+        "products": "catalogue.Product",
+    },
     ("orders.Order", "gift_cards"): {"card": "gift_cards.GiftCard"},
     ("orders.OrderLine", "bundle_items"): {"product_id": "catalogue.Product", "variant_id": "catalogue.Variant"},
     ("orders.OrderLine", "options"): {"id": "catalogue.Option", "value_id": "catalogue.OptionValue"},
@@ -96,7 +102,7 @@ PLAIN = {
     "catalogue.StockAdjustment": ("delta",),
     "catalogue.StoredFile": ("size",),
     "catalogue.Variant": ("legacy_source_id", "option_values"),
-    "content.Looks": ("sections", "translations"),
+    "content.Looks": ("translations",),
     "content.MailText": ("translations",),
     "content.MenuLink": ("translations",),
     "content.Page": ("old_slugs", "translations"),

@@ -73,7 +73,10 @@ class Rewriting:
         found = dict(entry)
         for member, value in entry.items():
             other = json_reference(label, column, member, entry)
-            if other and value is not None:
+            if other and isinstance(value, list):
+                known = [self._known_or_none(other, each) for each in value]
+                found[member] = [each for each in known if each is not None]
+            elif other and value is not None:
                 found[member] = self._known_or_none(other, value)
         return found
 
@@ -106,4 +109,6 @@ class Rewriting:
     def _translated(self, value: Any) -> Any:
         if isinstance(value, dict):
             return {key: self._translated(each) for key, each in value.items()}
+        if isinstance(value, list):
+            return [self._translated(each) for each in value]
         return self._addresses.rewritten(value) if isinstance(value, str) else value

@@ -214,6 +214,8 @@ def colours_url(context: Context) -> str:
     host."""
     request = context.get("request")
     shown = looks_once(request)
+    if preview := getattr(request, "colours_of_preview", ""):
+        return f"{preview}?colours={colours_of(shown)}"
     if not has_own_colours(shown) or getattr(request, "place", SINGLE) == ADMIN:
         return ""
     return reverse("website:colours", args=[colours_of(shown)])

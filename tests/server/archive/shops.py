@@ -18,7 +18,8 @@ from storefront.catalogue.models import (
     TaxClass,
 )
 from storefront.content.actions import add_usual_pages
-from storefront.content.models import Looks, MenuLink, Redirect
+from storefront.content.models import Looks, LooksPicture, MenuLink, Redirect
+from storefront.content.sections import new_section
 from storefront.gift_cards.models import GiftCard
 from storefront.kit.storage import private_files
 from storefront.orders.models import Download, Order, OrderLine
@@ -71,7 +72,7 @@ def fill(shop: Shop) -> None:
     )
     shop.refresh_from_db()
     add_usual_pages(shop=shop, now=NOW)
-    looks = Looks.objects.create(shop=shop, updated_at=NOW)
+    looks = Looks.objects.create(shop=shop, home=_home(shop, mug, teapot), updated_at=NOW)
     MenuLink.objects.create(shop=shop, looks=looks, label="Blog", link="/pages/blog")
     Redirect.objects.create(shop=shop, path="/old", target="/products/mug", created_at=NOW, updated_at=NOW)
     ada = make_customer(shop, group=make_group(shop, "10"))
@@ -89,6 +90,15 @@ def fill(shop: Shop) -> None:
     make_staff(shop, f"owner-{shop.pk}")
     StockAdjustment.objects.filter(shop=shop, product=teapot).update(installation=app.installation)
     ProviderAccount.objects.create(shop=shop, provider="stripe", values={"key": "pk_1"}, sealed=b"secret of the shop")
+
+
+def _home(shop: Shop, *chosen: Product) -> list[dict]:
+    top = default_storage.save("looks/top.png", ContentFile(PICTURE))
+    shown = LooksPicture.objects.create(shop=shop, file=top, created_at=NOW)
+    return [
+        new_section("hero", "hero", title="Hello", picture=shown.pk),
+        new_section("products", "s1", rule="chosen", products=[each.pk for each in chosen]),
+    ]
 
 
 def _sell(shop, mug, blue, set_, engraving, customer, picture) -> None:
@@ -188,12 +198,13 @@ class _Normal:
         return value
 
     def entry(self, label, name, entry):
-        return {
-            member: self.places[other].get(value)
-            if (other := json_reference(label, name, member, entry)) and value is not None
-            else value
-            for member, value in entry.items()
-        }
+        found = dict(entry)
+        for member, value in entry.items():
+            other = json_reference(label, name, member, entry)
+            if other and value is not None:
+                place = self.places[other].get
+                found[member] = [place(each) for each in value] if isinstance(value, list) else place(value)
+        return found
 
 
 def removed_variants(shop: Shop) -> set[int]:
