@@ -216,7 +216,8 @@ def test_a_refund_of_nothing_is_refused_and_says_why(desk, shop, given):
         ({"unsent": "1", "amount": "5"}, "Refund €5.00"),
         ({"amount": "16.20"}, "Refund €16.20"),
         ({"everything": "on"}, "Refund €1,239.40"),
-        ({"everything": "on", "unsent": "1", "amount": "2"}, "Refund €1,239.40"),
+        ({"everything": "on", "unsent": "1"}, "Refund"),
+        ({"everything": "on", "amount": "2"}, "Refund"),
         ({"unsent": "3"}, "Refund"),
         ({"shipping": "5.00"}, "Refund"),
         ({"amount": "1239.41"}, "Refund"),
@@ -230,6 +231,13 @@ def test_the_button_says_what_would_be_refunded_and_nothing_is(desk, shop, given
     form = desk.post(refund_url(order), {"_form_submitted": ""} | given).context["form"]
     assert (form.summary.text, form.summary.is_ready) == (text, text != "Refund")
     assert bool(form.summary.problem) == (text == "Refund")
+    assert not order.refunds.exists()
+
+
+def test_the_dialog_opens_with_everything_chosen_and_nothing_is_refunded(desk, shop):
+    order = paid_order(shop)
+    form = desk.get(refund_url(order)).context["form"]
+    assert (form.summary.text, form.summary.is_ready, form["everything"].value()) == ("Refund €1,239.40", True, True)
     assert not order.refunds.exists()
 
 

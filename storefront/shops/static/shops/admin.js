@@ -65,6 +65,12 @@ addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
+// Whoever chooses a part of an order to refund does not refund everything.
+document.addEventListener("input", ({ target }) => {
+  const everything = target.closest("#dialog-form")?.querySelector("[name=everything]");
+  if (everything && target.matches("[type=number]") && Number(target.value)) everything.checked = false;
+}, true);
+
 // A dialog that asks for the person's identity first comes back afterwards as it was filled in. This tab keeps it until
 // the next page but the one that asks; nothing that a field hides is kept.
 const INTERRUPTED = "interrupted-dialog";
