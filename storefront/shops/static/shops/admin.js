@@ -29,7 +29,7 @@ addEventListener("load", () => {
   document.getElementById("tabs-items")?.setAttribute("aria-label", words().tabs);
   // A link to a field, such as the stock of a product, leads into it.
   const field = document.getElementById(location.hash.slice(1));
-  if (field?.matches("input, textarea, select")) field.focus();
+  if (field?.matches("input, textarea, select, trix-editor")) field.focus();
   // The first field of what is added has the focus, also where the theme's scripts show it later than Django's look.
   const added = document.getElementById("django-admin-form-add-constants");
   const form = added && document.getElementById(`${added.dataset.modelName}_form`);
