@@ -148,6 +148,8 @@ class ShippingRateForm(ShopScopedForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        for name in {"minimum_weight", "maximum_weight"} & set(self.fields):
+            self.fields[name].label = f"{self.fields[name].label} (kg)"
         if "zone" in self.fields:
             zones_of_shop = DeliveryZone.objects.filter(shop=self.shop).order_by("name", "id")
             self.fields["zone"].queryset = zones_of_shop  # type: ignore[attr-defined]
