@@ -25,7 +25,6 @@ from storefront.payments.line_refunds import Pieces, delivery_left, paid_for_lin
 from storefront.payments.refunds import refund_total
 from storefront.staff.admin_base import sentence_of
 
-BOTH_CHOSEN = _lazy("Choose either everything, or items, delivery or an amount.")
 NOTHING_CHOSEN = _lazy("Choose items, delivery, an amount or everything.")
 
 
@@ -95,8 +94,6 @@ class RefundForm(BaseDialogForm):
             return data
         if not (data["everything"] or any(self._chosen.values())):
             raise forms.ValidationError(NOTHING_CHOSEN)
-        if data["everything"] and any(self._chosen.values()):
-            raise forms.ValidationError(BOTH_CHOSEN)
         try:
             self.total = refund_total(order=self.order, **({} if data["everything"] else self._chosen))
         except Refusal as refusal:

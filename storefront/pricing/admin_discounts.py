@@ -247,7 +247,6 @@ class DiscountAdmin(ShopScopedAdmin):
     )
     # Shows only the fields of the chosen kind (Unfold evaluates these in the browser; without scripts all are shown).
     conditional_fields = {
-        "code": "needs_code == true",
         "includes_subcategories": "is_limited_to_items == true",
     } | {
         field: " || ".join(f"kind == '{kind}'" for kind in with_field(field))

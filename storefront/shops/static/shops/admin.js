@@ -5,6 +5,11 @@ htmx.config.selfRequestsOnly = true;
 // What an answer brought works at once: a click within htmx's 20 ms would send its form as a page of its own.
 htmx.config.defaultSettleDelay = 0;
 
+// The theme takes every part of a page that is loaded again for rows of a formset.
+addEventListener("htmx:afterSettle", (event) => {
+  if (!("inlineFormset" in event.target.dataset)) event.stopPropagation();
+}, true);
+
 // Names for what the theme's scripts make without one: areas that scroll, and lists of choices with a search.
 const words = () => document.getElementById("page")?.dataset ?? {};
 const nameAreas = () => {
@@ -65,11 +70,19 @@ addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-// Whoever chooses a part of an order to refund does not refund everything.
-document.addEventListener("input", ({ target }) => {
-  const everything = target.closest("#dialog-form")?.querySelector("[name=everything]");
-  if (everything && target.matches("[type=number]") && Number(target.value)) everything.checked = false;
-}, true);
+// The first field of a dialog that must be filled in has the focus as soon as it can be seen, or else its first field.
+document.addEventListener("htmx:afterSwap", ({ detail: { target } }) => {
+  if (target.id !== "modal-content") return;
+  const fields = [...target.querySelectorAll("#dialog-form :is(input:not([type=hidden]), textarea, select)")];
+  const field = fields.find((each) => each.required && !each.value) ?? fields[0];
+  if (!field) return;
+  const shown = new ResizeObserver(([{ contentRect }]) => {
+    if (!contentRect.width) return;
+    shown.disconnect();
+    field.focus();
+  });
+  shown.observe(target);
+});
 
 // A dialog that asks for the person's identity first comes back afterwards as it was filled in. This tab keeps it until
 // the next page but the one that asks; nothing that a field hides is kept.
