@@ -41,9 +41,7 @@ class Summary:
 class RefundForm(BaseDialogForm):
     """Pieces that were not sent and pieces that were stand apart, as the one are not sent any more."""
 
-    everything = forms.BooleanField(
-        label=_lazy("Everything"), required=False, initial=True, widget=UnfoldBooleanWidget
-    )
+    everything = forms.BooleanField(label=_lazy("Everything"), required=False, initial=True, widget=UnfoldBooleanWidget)
     shipping = forms.DecimalField(
         label=_lazy("Delivery"),
         max_digits=14,

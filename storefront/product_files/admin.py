@@ -154,7 +154,9 @@ class ProductImportAdmin(DecisionsOnImport, MappingOfImport, PicturesOfImport, S
         if not row.problems:
             return _("None")
         file = reverse("admin:catalogue_productimport_download_report", args=[row.pk])
-        shown = format_html('<p class="mb-2"><a href="{}">{}</a></p>', file, _("All of them as a file")) + table(_report_rows(row)[:SHOWN_PROBLEMS], [_("Line"), _("Key"), _("What"), _("Reason")])
+        link_to_file = format_html('<p class="mb-2"><a href="{}">{}</a></p>', file, _("All of them as a file"))
+        headings = [_("Line"), _("Key"), _("What"), _("Reason")]
+        shown = link_to_file + table(_report_rows(row)[:SHOWN_PROBLEMS], headings)
         more = len(row.problems) - SHOWN_PROBLEMS
         return (
             shown
@@ -177,8 +179,8 @@ class ProductImportAdmin(DecisionsOnImport, MappingOfImport, PicturesOfImport, S
         changes = ["changes_shown"] if obj.dry_run and obj.changes else []
         products = ["products_shown"] if has_run and products_of(obj).exists() else []
         source = ["source"] if obj.source else []
-        parts = [*reason, "result", *products, "problems_shown", *self.decision_fields(obj), *columns, *pictures, *changes]
-        return ["file_name", *source, "state", *parts, "begun", "finished", "who"]
+        parts = [*self.decision_fields(obj), *columns, *pictures, *changes, "begun", "finished", "who"]
+        return ["file_name", *source, "state", *reason, "result", *products, "problems_shown", *parts]
 
     def save_model(self, request: Any, obj: ProductImport, form: Any, change: bool) -> None:
         check_tasks(shop=request.shop)

@@ -106,7 +106,8 @@ def test_it_ends_with_links_to_its_products_and_to_what_was_refused(desk, shop, 
     mug = Product.objects.get(sku="M1")
     page = desk.page(row).content.decode()
     listed = f"{admin_url(Product, 'changelist')}?import={row.pk}"
-    for url in (admin_url(mug, "change"), listed, reverse("admin:catalogue_productimport_download_report", args=[row.pk])):
+    report = reverse("admin:catalogue_productimport_download_report", args=[row.pk])
+    for url in (admin_url(mug, "change"), listed, report):
         assert f'href="{url}"' in page
     assert list(desk.get(listed).context_data["cl"].result_list) == [mug]
     # Another shop's import is none.
