@@ -160,7 +160,7 @@ class ShippingRateForm(ShopScopedForm):
             self._find_or_make_zone(self.cleaned_data["countries"])
 
     def _find_or_make_zone(self, given: list[str]) -> None:
-        """Of two who choose the same countries at once, the second gets the zone of the first."""
+        """If two choose the same countries at once, the second gets the zone of the first."""
         Shop.objects.select_for_update(no_key=True).get(pk=self.shop.pk)
         existing = queries.delivery_zones(self.shop)
         zone = DeliveryZone(shop=self.shop, countries=[] if given == [ALL_OTHERS] else given)
