@@ -4,12 +4,14 @@ from django import forms
 from django.contrib import admin
 from django.db.models import Count
 from django.utils.html import format_html_join
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 from django.utils.translation import ngettext
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from storefront.catalogue.jobs import rewrite_search_texts
 from storefront.catalogue.models import OptionValue, PastPrice, Product, Variant
+from storefront.checkout.first_steps import before_opening
 from storefront.deployment.usage import Usage, usage_of
 from storefront.kit import clock
 from storefront.kit.currencies import decimals, problem_of
@@ -20,9 +22,11 @@ from storefront.payments.accounts import available_providers
 from storefront.pricing.discount_kinds import MONEY_KINDS
 from storefront.pricing.models import Discount, GroupPrice, PickupPlace, ShippingRate, ShippingRateStep
 from storefront.shops.models import Shop
+from storefront.shops.rights import Right
+from storefront.staff import doors
 from storefront.staff.admin import ShopAdmin, ShopForm
 from storefront.staff.admin_forms import FurtherLanguagesField, check_further_languages
-from storefront.staff.admin_parts import column, layout
+from storefront.staff.admin_parts import Moves, column, deed, layout, sure
 
 # Tables with amounts in the shop's currency. Orders, payments and gift cards have a currency of their own.
 ENTERED = (Product, Variant, OptionValue, GroupPrice, ShippingRate, ShippingRateStep, PickupPlace, Discount)
@@ -69,6 +73,17 @@ class ShopWithPaymentsAdmin(ShopAdmin):
 
     def get_readonly_fields(self, request: Any, obj: Any = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), "quotas"]
+
+    @deed(_lazy("Open the doors"), Right.MANAGE_SETTINGS, Moves.NOTHING, icon="door_open")
+    @sure(
+        _lazy("Open the doors?"),
+        _lazy("Open the doors"),
+        _lazy("Everybody can then see the shop and order."),
+        more=before_opening,
+    )
+    def open_doors(self, request: Any, shop: Any) -> str:
+        doors.open_doors(shop=shop, now=request.now)
+        return _("The doors are open.")
 
     def save_model(self, request: Any, obj: Shop, form: Any, change: bool) -> None:
         super().save_model(request, obj, form, change)

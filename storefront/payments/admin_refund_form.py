@@ -41,7 +41,7 @@ class Summary:
 class RefundForm(BaseDialogForm):
     """Pieces that were not sent and pieces that were stand apart, as the one are not sent any more."""
 
-    everything = forms.BooleanField(label=_lazy("Everything"), required=False, widget=UnfoldBooleanWidget)
+    everything = forms.BooleanField(label=_lazy("Everything"), required=False, initial=True, widget=UnfoldBooleanWidget)
     shipping = forms.DecimalField(
         label=_lazy("Delivery"),
         max_digits=14,
@@ -71,7 +71,10 @@ class RefundForm(BaseDialogForm):
         self.order = order = Order.objects.filter(shop=request.shop, pk=as_id(str(object_id or "")) or 0).first()
         left = ZERO
         if order:
-            self.fields["everything"].label = _everything(order)
+            everything = _everything(order)
+            self.fields["everything"].label = _label_of(everything, order)
+            # As it opens, the dialog refunds everything.
+            self.total = None if self.is_bound else everything
             left = delivery_left(order)
             for line in order.lines.all():
                 self._add_line(order, line)
@@ -98,12 +101,16 @@ class RefundForm(BaseDialogForm):
         return data
 
     @property
+    def is_ready(self) -> bool:
+        return self.total is not None
+
+    @property
     def summary(self) -> Summary:
         wrong = {name: errors[0] for name, errors in self.errors.items() if name != "_form_submitted"}
-        name, problem = next(iter(wrong.items()), ("__all__", "" if self.is_bound else NOTHING_CHOSEN))
+        name, problem = next(iter(wrong.items()), ("__all__", "" if self.is_ready else NOTHING_CHOSEN))
         return Summary(
             text=self._text,
-            is_ready=self.total is not None,
+            is_ready=self.is_ready,
             problem=problem if name == "__all__" else f"{self[name].label}: {problem}",
         )
 
@@ -168,14 +175,18 @@ class RefundForm(BaseDialogForm):
         )
 
 
-def _everything(order: Order) -> str:
+def _everything(order: Order) -> Decimal | None:
+    """What can still be refunded; None if that is nothing. Sending the form shows the refusal."""
     try:
-        return _("Everything that is left: %(amount)s") % {
-            "amount": format_money(refund_total(order=order), order.currency)
-        }
+        return refund_total(order=order)
     except Refusal:
-        # Nothing is left; sending the form shows the refusal.
+        return None
+
+
+def _label_of(everything: Decimal | None, order: Order) -> str:
+    if everything is None:
         return _("Everything that is left")
+    return _("Everything that is left: %(amount)s") % {"amount": format_money(everything, order.currency)}
 
 
 def _restock(name: str) -> str:

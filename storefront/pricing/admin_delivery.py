@@ -15,14 +15,17 @@ from unfold.decorators import display
 from unfold.widgets import (
     UnfoldAdminSelect2MultipleWidget,
     UnfoldAdminSelect2Widget,
+    UnfoldAdminSelectWidget,
 )
 
+from storefront import audit
 from storefront.kit.countries import country_name
 from storefront.kit.format import format_count, format_money
 from storefront.pricing import queries, zones
 from storefront.pricing.admin_fields import PatternsField, country_choices, shortened
 from storefront.pricing.models import DeliveryZone, PickupPlace, ShippingRate, ShippingRateStep
 from storefront.pricing.rate_tables import COLUMNS, export_rates, import_rates
+from storefront.shops.models import Shop
 from storefront.shops.rights import Right
 from storefront.staff.admin_base import ShopScopedAdmin
 from storefront.staff.admin_forms import ShopScopedForm, WordsField
@@ -113,7 +116,12 @@ class StepInline(ShopScopedTabularInline):
     per_page = 1000
 
 
+ALL_OTHERS = "*"
+
+
 class ShippingRateForm(ShopScopedForm):
+    """A rate with its zone: one that the shop has, or a new one of the countries that are chosen here."""
+
     constraint_errors = {
         "shipping_rate_weight_range": (
             "maximum_weight",
@@ -121,9 +129,53 @@ class ShippingRateForm(ShopScopedForm):
         )
     }
 
-    class Meta:
-        # A new shop has no zone yet.
-        help_texts = {"zone": _lazy("Where it delivers to. The button beside it adds a zone.")}
+    zone = forms.ModelChoiceField(
+        queryset=DeliveryZone.objects.none(),
+        required=False,
+        label=_lazy("Delivers to"),
+        empty_label=_lazy("Countries chosen here"),
+        widget=UnfoldAdminSelectWidget,
+        help_text=_lazy("Or a zone that the shop has already."),
+    )
+    countries = forms.MultipleChoiceField(
+        label=_lazy("Countries"),
+        required=False,
+        choices=lambda: [(ALL_OTHERS, _("All other countries")), *country_choices()],
+        widget=UnfoldAdminSelect2MultipleWidget,
+    )
+    # The zone that is made of the countries, when the rate is saved.
+    new_zone: DeliveryZone | None = None
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name in {"minimum_weight", "maximum_weight"} & set(self.fields):
+            self.fields[name].label = f"{self.fields[name].label} (kg)"
+        if "zone" in self.fields:
+            zones_of_shop = DeliveryZone.objects.filter(shop=self.shop).order_by("name", "id")
+            self.fields["zone"].queryset = zones_of_shop  # type: ignore[attr-defined]
+
+    def clean(self) -> None:
+        super().clean()
+        if not self.cleaned_data.get("zone") and not {"zone", "countries"} & set(self.errors):
+            self._find_or_make_zone(self.cleaned_data["countries"])
+
+    def _find_or_make_zone(self, given: list[str]) -> None:
+        """If two choose the same countries at once, the second gets the zone of the first."""
+        Shop.objects.select_for_update(no_key=True).get(pk=self.shop.pk)
+        existing = queries.delivery_zones(self.shop)
+        zone = DeliveryZone(shop=self.shop, countries=[] if given == [ALL_OTHERS] else given)
+        same = [each for each in existing if not zones.is_narrow(each) and set(each.countries) == set(zone.countries)]
+        if not given:
+            self.add_error("countries", _("Choose the countries to which it delivers, or a zone."))
+        elif ALL_OTHERS in zone.countries:
+            self.add_error("countries", _("Choose either all other countries, or countries."))
+        elif same:
+            self.cleaned_data["zone"] = same[0]
+        elif problem := zones.overlap(zone, existing):
+            self.add_error("countries", problem[1])
+        else:
+            zone.name = zones.free_name(where_of(zone), existing)
+            self.new_zone = zone
 
 
 EXPLANATION = format_lazy(
@@ -148,25 +200,39 @@ class ShippingRateAdmin(ShopScopedAdmin):
     list_select_related = ["shop", "zone"]
     search_fields = ["name", "zone__name"]
     ordering = ["zone__name", "sort_order", "id"]
-    autocomplete_fields = ["zone"]
     inlines = [StepInline]
     translated = ("name", "delivery_time")
     prefetched = ("steps",)
     fieldsets: Any = layout(
-        "name zone delivery_time is_active sort_order",
-        "Price: basis price free_from free_with_discount",
+        "name basis price zone countries delivery_time is_active sort_order",
+        "Free delivery: free_from free_with_discount",
         "Only for: minimum_weight maximum_weight is_media_mail shipping_origin",
     )
-    # Unfold evaluates this in the browser; without scripts the field is shown.
-    conditional_fields = {"price": "basis == 'order'"}
+    # Unfold evaluates these in the browser; without scripts the fields are shown.
+    conditional_fields = {"price": "basis == 'order'", "countries": "zone == ''"}
 
     free_from_shown = money("free_from", _lazy("free from"))
 
     def get_changeform_initial_data(self, request: Any) -> dict[str, Any]:
-        """Preselects the zone if there is only one."""
-        zones = DeliveryZone.objects.filter(shop=request.shop).order_by("id").values_list("pk", flat=True)[:2]
-        given = super().get_changeform_initial_data(request)
-        return {"zone": zones[0]} | given if len(zones) == 1 else given
+        """Preselects the zone if there is only one, and the shop's country for its first zone."""
+        found = DeliveryZone.objects.filter(shop=request.shop).values_list("pk", flat=True)[:2]
+        first = {"zone": found[0]} if len(found) == 1 else {} if found else {"countries": [request.shop.country]}
+        return first | super().get_changeform_initial_data(request)
+
+    def get_fieldsets(self, request: Any, obj: Any = None) -> Any:
+        """Leaves out the choice of countries for users who may only view."""
+        groups = super().get_fieldsets(request, obj)
+        if self.has_change_permission(request):
+            return groups
+        (title, first), *others = groups
+        return [(title, {"fields": [name for name in first["fields"] if name != "countries"]}), *others]
+
+    def save_model(self, request: Any, obj: ShippingRate, form: Any, change: bool) -> None:
+        if zone := form.new_zone:
+            zone.save()
+            audit.record_created(shop=request.shop, object=zone, now=request.now)
+            obj.zone = zone
+        super().save_model(request, obj, form, change)
 
     @display(description=_lazy("price"))
     def price_shown(self, row: ShippingRate) -> str:

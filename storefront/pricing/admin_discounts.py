@@ -58,20 +58,24 @@ class DiscountForm(ShopScopedForm):
         super().__init__(*args, **kwargs)
         has_codes = self.instance.pk is not None and self.instance.codes.exists()
         field = self.fields["code"]
+        if "name" in self.fields:
+            self.fields["name"].required = False
+            self.fields["name"].help_text = _("Shoppers see it in the basket and on the order. Empty, it is the code.")
         field.label = _("Another code") if has_codes else _("Code")
         field.help_text = (
             _("What shoppers enter, such as SPRING10, in any case. Its codes are listed under Discount codes.")
             if has_codes
-            else _("What shoppers enter, such as SPRING10, in any case. More of them can be added afterwards.")
+            else _("What shoppers enter, such as SPRING10, in any case. For a discount without a code, see below.")
         )
 
     def clean(self) -> None:
         super().clean()
         if self.cleaned_data.get("needs_code"):
             self._clean_codes()
-        else:
-            self.cleaned_data["code"] = ""
-            self.errors.pop("code", None)
+        elif self.data.get("code", "").strip():
+            self.add_error("needs_code", _("A code is entered. Switch this on, or remove the code."))
+        if not self.cleaned_data.get("name") and "name" not in self.errors:
+            self._name_by_code()
         starts, ends = self.cleaned_data.get("starts_at"), self.cleaned_data.get("ends_at")
         if starts and ends and ends <= starts:
             self.add_error("ends_at", _("The end must be after the start."))
@@ -81,6 +85,12 @@ class DiscountForm(ShopScopedForm):
         problem = problem_of(self.cleaned_data.get("value") or ZERO, self.shop.currency)
         if kind is not None and kind.is_money and problem:
             self.add_error("value", _("The amount %(problem)s.") % {"problem": problem})
+
+    def _name_by_code(self) -> None:
+        if code := self.cleaned_data.get("code"):
+            self.cleaned_data["name"] = code
+        else:
+            self.add_error("name", _("Enter a name, which shoppers see."))
 
     # True if the discount may stay without a code, since it had none.
     was_without = False
@@ -231,13 +241,12 @@ class DiscountAdmin(ShopScopedAdmin):
     inlines = [DiscountCodeInline, DiscountTargetInline, DiscountGroupInline]
     translated = ("name",)
     fieldsets: Any = layout(
-        "name is_active needs_code code kind value buy_qty get_qty",
+        "code name kind value buy_qty get_qty needs_code is_active",
         "Applies to: minimum_subtotal is_limited_to_items includes_subcategories is_limited_to_groups is_combinable",
         "How long and how often: starts_at ends_at use_limit customer_limit",
     )
     # Shows only the fields of the chosen kind (Unfold evaluates these in the browser; without scripts all are shown).
     conditional_fields = {
-        "code": "needs_code == true",
         "includes_subcategories": "is_limited_to_items == true",
     } | {
         field: " || ".join(f"kind == '{kind}'" for kind in with_field(field))
@@ -246,6 +255,10 @@ class DiscountAdmin(ShopScopedAdmin):
 
     starts = moment("starts_at", _lazy("starts"))
     ends = moment("ends_at", _lazy("ends"))
+
+    def get_changeform_initial_data(self, request: Any) -> dict[str, Any]:
+        # A code that is forgotten is asked for, instead of a discount for everybody.
+        return {"needs_code": True} | super().get_changeform_initial_data(request)
 
     def get_fieldsets(self, request: Any, obj: Any = None) -> Any:
         """Hides the entry of a code from users who may only view."""

@@ -1,6 +1,7 @@
 """Finds the zone of an address, without database: the most specific one (docs/delivery.md)."""
 
 from collections.abc import Iterable, Mapping
+from itertools import count
 
 from django.utils.translation import gettext as _
 
@@ -49,6 +50,13 @@ def overlap(zone: DeliveryZone, others: Iterable[DeliveryZone]) -> tuple[str, st
         if other.pk != zone.pk and (found := _overlap(zone, other)):
             return found
     return None
+
+
+def free_name(name: str, others: Iterable[DeliveryZone]) -> str:
+    """The name, shortened to what a zone can have, with a number if another zone has it already."""
+    taken = {other.name.lower() for other in others}
+    wanted = (name[:90] if number == 1 else f"{name[:90]} {number}" for number in count(1))
+    return next(each for each in wanted if each.lower() not in taken)
 
 
 def _rank(zone: DeliveryZone, address: Mapping[str, str]) -> tuple[int, ...] | None:

@@ -10,13 +10,15 @@ from django.conf import settings
 from django.contrib import admin, messages
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.utils.html import format_html
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 from django.utils.translation import pgettext_lazy
 from unfold.decorators import display
 
 from storefront import audit
+from storefront.catalogue.admin_pages.imported import ImportFilter, products_of
 from storefront.kit.files.spreadsheets import escape_formula
 from storefront.kit.files.uploads import too_large
 from storefront.kit.format import format_count
@@ -36,7 +38,7 @@ from storefront.shops.rights import Right
 from storefront.shops.task_quota import check_tasks
 from storefront.staff.admin_base import ShopScopedAdmin, check_own_site
 from storefront.staff.admin_forms import ShopScopedForm
-from storefront.staff.admin_parts import Moves, badge, column, deed, list_deed, moment, person, table
+from storefront.staff.admin_parts import Moves, badge, column, deed, link, list_deed, moment, person, table
 
 STATE_COLOURS = {
     "waiting": "info",
@@ -50,6 +52,7 @@ STATE_COLOURS = {
     "undone": "info",
 }
 SHOWN_PROBLEMS = 200
+SHOWN_PRODUCTS = 5
 # What an entry of a report is, in the language of whoever reads it.
 SEVERITIES = {
     "error": pgettext_lazy("import report", "error"),
@@ -103,6 +106,7 @@ class ProductImportAdmin(DecisionsOnImport, MappingOfImport, PicturesOfImport, S
     ordering = ["-created_at", "-id"]
     new_fields = ["file", "format", "source", "encoding", "update", "fetch_pictures", "dry_run"]
     opens_added = True
+    save_text = _lazy("Import")
     exports = ["export_native", "export_woocommerce", "export_shopify"]
     actions_detail = ["confirm", "decline", "map_columns", "download_report", "retry_pictures", "undo_import"]
     actions_list = [{"title": _lazy("Export all products"), "icon": "download", "items": exports}]
@@ -135,12 +139,24 @@ class ProductImportAdmin(DecisionsOnImport, MappingOfImport, PicturesOfImport, S
             return _("Nothing is imported yet. It would be: %(text)s") % {"text": text}
         return _("Dry run, nothing changed: %(text)s") % {"text": text} if row.dry_run else text
 
+    @display(description=_lazy("products"))
+    def products_shown(self, row: ProductImport) -> str:
+        """Links to the first products that were created or changed, and to the list of all of them."""
+        found = list(products_of(row).order_by("-id").values_list("pk", "name")[: SHOWN_PRODUCTS + 1])
+        links = [link("catalogue_product_change", *each) for each in found[:SHOWN_PRODUCTS]]
+        everything = f"{reverse('admin:catalogue_product_changelist')}?{ImportFilter.parameter_name}={row.pk}"
+        links.append(format_html('<a href="{}">{}</a>', everything, _("All products of this import")))
+        return format_html_join("", '<p class="leading-relaxed">{}</p>', ((each,) for each in links))
+
     @display(description=_lazy("problems"))
     def problems_shown(self, row: ProductImport) -> str:
-        """A table of the first problems; the download has all that were stored."""
+        """A table of the first problems; the file has all that were stored."""
         if not row.problems:
             return _("None")
-        shown = table(_report_rows(row)[:SHOWN_PROBLEMS], [_("Line"), _("Key"), _("What"), _("Reason")])
+        file = reverse("admin:catalogue_productimport_download_report", args=[row.pk])
+        link_to_file = format_html('<p class="mb-2"><a href="{}">{}</a></p>', file, _("All of them as a file"))
+        headings = [_("Line"), _("Key"), _("What"), _("Reason")]
+        shown = link_to_file + table(_report_rows(row)[:SHOWN_PROBLEMS], headings)
         more = len(row.problems) - SHOWN_PROBLEMS
         return (
             shown
@@ -161,9 +177,10 @@ class ProductImportAdmin(DecisionsOnImport, MappingOfImport, PicturesOfImport, S
         pictures = ["pictures_shown"] if has_run else []
         columns = ["mapping_shown"] if obj.mapping else []
         changes = ["changes_shown"] if obj.dry_run and obj.changes else []
+        products = ["products_shown"] if has_run and products_of(obj).exists() else []
         source = ["source"] if obj.source else []
-        parts = [*reason, "result", *self.decision_fields(obj), *columns, *pictures, "problems_shown", *changes]
-        return ["file_name", *source, "state", *parts, "begun", "finished", "who"]
+        parts = [*self.decision_fields(obj), *columns, *pictures, *changes, "begun", "finished", "who"]
+        return ["file_name", *source, "state", *reason, "result", *products, "problems_shown", *parts]
 
     def save_model(self, request: Any, obj: ProductImport, form: Any, change: bool) -> None:
         check_tasks(shop=request.shop)

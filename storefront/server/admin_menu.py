@@ -107,12 +107,13 @@ SETTINGS = (
 # The operator's page, of all shops.
 OPERATORS = "deployment.deployedshop"
 
-# What merchants make most often: the text of a link, and the model whose "add" page it opens.
+# What merchants make most often: the text of a link, the model, and which of its pages the link opens.
 SHORTCUTS = [
-    (_lazy("Add a product"), "catalogue.product"),
-    (_lazy("Import products"), "catalogue.productimport"),
-    (_lazy("Add a discount"), "pricing.discount"),
-    (_lazy("Add a shipping rate"), "pricing.shippingrate"),
+    (_lazy("Add a product"), "catalogue.product", "add"),
+    (_lazy("Import products"), "catalogue.productimport", "add"),
+    (_lazy("Add a discount"), "pricing.discount", "add"),
+    (_lazy("Add a shipping rate"), "pricing.shippingrate", "add"),
+    (_lazy("Install an app"), "apps.installation", "changelist"),
 ]
 
 
@@ -121,9 +122,9 @@ def start_page(request: Any, context: dict[str, Any]) -> dict[str, Any]:
     context = dashboard.show(request, context)
     pages = _pages()
     context["shortcuts"] = [
-        (text, reverse(f"admin:{model.replace('.', '_')}_add"))
-        for text, model in SHORTCUTS
-        if pages[model].has_add_permission(request)
+        (text, reverse(f"admin:{model.replace('.', '_')}_{page}"))
+        for text, model, page in SHORTCUTS
+        if (pages[model].has_add_permission if page == "add" else pages[model].has_module_permission)(request)
     ]
     return context
 

@@ -96,7 +96,8 @@ class ShopForm(ShopScopedForm):
 class ShopAdmin(OneRowAdmin):
     """The settings of the session's shop, its doors and its first steps. Only the operator can change the domain.
 
-    `checkout` registers this class, since it knows the payment methods.
+    `checkout` registers this class, since it knows the payment methods. It adds the deed that opens the doors, which
+    looks at what the shop lacks.
     """
 
     menu_title = _lazy("Shop")
@@ -119,12 +120,6 @@ class ShopAdmin(OneRowAdmin):
         if name in ("ask_for_proof", "check_sender"):
             return bool(row.email) and (name == "check_sender" or not is_proved(row))
         return name != "hide_steps" and (name != "open_doors" or doors.is_closed(row))
-
-    @deed(_lazy("Open the doors"), Right.MANAGE_SETTINGS, Moves.NOTHING, icon="door_open")
-    @asks(_lazy("Open the doors?"), _lazy("Everybody can then see the shop and order."), _lazy("Open the doors"))
-    def open_doors(self, request: Any, shop: Any, form: Any) -> str:
-        doors.open_doors(shop=shop, now=request.now)
-        return _("The doors are open.")
 
     @deed(_lazy("Close the doors"), Right.MANAGE_SETTINGS, Moves.IDENTITY, icon="door_front", url_path="close-doors")
     def close_doors(self, request: Any, shop: Any) -> Any:

@@ -71,6 +71,8 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, WithLists):
     # The fields of the form that adds a row, if they differ from those of its page. There, only `editable` are fields.
     new_fields: list[str] | None = None
     editable: tuple[str, ...] = ()
+    # The text of the form's button, where "Save" is not what people call it.
+    save_text: Text = ""
     # Adding a row leads to its page instead of the list.
     opens_added = False
     view_on_site: Any = False
@@ -126,7 +128,7 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, WithLists):
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
         # One button saves.
-        context |= {"show_save_and_continue": False, "show_save_and_add_another": False}
+        context |= {"show_save_and_continue": False, "show_save_and_add_another": False, "save_text": self.save_text}
         return super().render_change_form(request, context, *args, **kwargs)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:

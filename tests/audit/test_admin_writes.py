@@ -57,7 +57,7 @@ ADDED = {
     Product: ({"name": "Jug", "price": "4.00"}, "product.created"),
     Customer: ({"email": "ada@example.com", "name": "Ada"}, "customer.created"),
     CustomerGroup: ({"name": "Trade", "discount_percent": "5"}, "customer_group.created"),
-    Discount: ({"name": "Sale", "value": "5"}, "discount.created"),
+    Discount: ({"name": "Sale", "value": "5", "needs_code": ""}, "discount.created"),
     GiftCard: ({"value": "5.00", "email": "ada@example.com"}, "gift_card.issued"),
     DataRequest: ({"email": "ada@example.com"}, "data_request.created"),
     TaxRate: ({"name": "VAT", "country": "DE", "percent": "19"}, "tax_rate.created"),

@@ -1,4 +1,6 @@
-"""Chromium against a live server. A console error or a request to another host fails the test."""
+"""Chromium against a live server. On any page that a test opens, a console error (a violation of the page's
+Content-Security-Policy is one), an uncaught error of a script, an answer of an error status, a request that fails or
+goes to another host fails the test. `Visitor.expects` has the statuses that it causes on purpose."""
 
 import os
 import shutil
@@ -9,7 +11,16 @@ from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings as django_settings
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    Response,
+    expect,
+    sync_playwright,
+)
 
 from storefront.server.origins import cookie_names
 from storefront.shops.models import Shop
@@ -67,12 +78,14 @@ class Visitor:
         self.context, self.address, self.pictures = context, address, pictures
         self.complaints: list[str] = []
         self.expects: set[int] = set()
-        # Listening, since a route would turn the browser's cache off.
+        # Listening, since a route would turn the browser's cache off. Of the context, so that it includes popups.
         context.on("request", self._note_other_hosts)
+        context.on("response", self._note_error_status)
+        context.on("requestfailed", self._note_failure)
+        context.on("console", self._listen)
+        context.on("weberror", lambda error: self.complaints.append(f"{error.error}"))
         self.page: Page = context.new_page()
         self.page.set_default_timeout(PATIENCE)
-        self.page.on("console", self._listen)
-        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
     def open(self, path: str) -> Page:
         self.page.goto(path if path.startswith("http") else self.address + path)
@@ -91,6 +104,15 @@ class Visitor:
         expected = any(f"status of {status} " in message.text for status in self.expects)
         if message.type in ("error", "warning") and not expected:
             self.complaints.append(f"{message.text} ({message.location.get('url')})")
+
+    def _note_error_status(self, response: Response) -> None:
+        if response.status >= 400 and response.status not in self.expects:
+            self.complaints.append(f"{response.status} of {response.url}")
+
+    def _note_failure(self, request: Request) -> None:
+        # A page that is left cuts off what it still asks for, and a download is no page.
+        if request.failure != "net::ERR_ABORTED":
+            self.complaints.append(f"{request.failure} of {request.url}")
 
     def _note_other_hosts(self, request: Request) -> None:
         host = urlsplit(request.url).hostname or ""

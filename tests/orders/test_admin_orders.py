@@ -233,6 +233,13 @@ def test_the_button_says_what_would_be_refunded_and_nothing_is(desk, shop, given
     assert not order.refunds.exists()
 
 
+def test_the_dialog_opens_with_everything_chosen_and_nothing_is_refunded(desk, shop):
+    order = paid_order(shop)
+    form = desk.get(refund_url(order)).context["form"]
+    assert (form.summary.text, form.summary.is_ready, form["everything"].value()) == ("Refund €1,239.40", True, True)
+    assert not order.refunds.exists()
+
+
 def test_another_sum_than_the_button_said_is_not_refunded(desk, shop):
     order = paid_order(shop)
     dialog(desk, order, "refund", amount="100.00")

@@ -1,15 +1,19 @@
 """The admin's pages for zones, rates with their tables, pick-up places, and the import of prices."""
 
+from functools import partial
+
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
 from storefront.catalogue.models import ShippingOrigin
 from storefront.pricing.models import DeliveryZone, PickupPlace, ShippingRate
+from storefront.shops.audit_models import AuditEntry
 from tests.catalogue.factories import make_product, make_variant
 from tests.pricing.rows import make_place, make_rate, make_zone
 from tests.pricing.test_admin_pricing import errors_of
-from tests.staff import admin_url
+from tests.races import run_concurrently
+from tests.staff import admin_url, make_staff, open_desk
 
 IMPORT = "admin:pricing_shippingrate_import_prices"
 
@@ -78,7 +82,9 @@ def test_a_rate_is_saved_with_its_table(desk, shop):
         ),
         ({"price": "-0.01"}, "greater than or equal to 0"),
         ({"minimum_weight": "5", "maximum_weight": "2"}, "must not be below the minimum weight"),
-        ({"zone": ""}, "This field is required."),
+        ({"zone": ""}, "Choose the countries to which it delivers, or a zone."),
+        ({"zone": "", "countries": ["FR", "DE"]}, "Home has Germany already."),
+        ({"zone": "", "countries": ["FR", "*"]}, "Choose either all other countries, or countries."),
     ],
 )
 def test_a_mistake_in_a_rate_is_told_and_nothing_is_saved(desk, shop, given, says):
@@ -86,6 +92,34 @@ def test_a_mistake_in_a_rate_is_told_and_nothing_is_saved(desk, shop, given, say
     answer = desk.fill(ShippingRate, **{"name": "Parcel", "zone": zone.pk, "price": "4.90"} | given)
     assert says in answer.content.decode()
     assert not ShippingRate.objects.exists()
+
+
+def test_a_rate_makes_its_zone_of_the_countries_that_are_chosen(desk, shop, other_shop):
+    make_zone(other_shop, "Germany", ["DE"])
+    assert desk.get(admin_url(ShippingRate, "add")).context["adminform"].form.initial["countries"] == ["DE"]
+    assert desk.fill(ShippingRate, name="Parcel", price="4.90").status_code == 302
+    made = DeliveryZone.objects.get(shop=shop)
+    assert (made.name, made.countries, made.rates.get().name) == ("Germany", ["DE"], "Parcel")
+    logged = AuditEntry.objects.filter(shop=shop).order_by("-id").values_list("action", flat=True)
+    assert list(logged[:2]) == ["shipping_rate.created", "delivery_zone.created"]
+    # The same countries are the same zone, from now on in every order; a part of one has another name.
+    make_zone(shop, "Austria", ["AT"], postcodes=["1*"])
+    assert desk.fill(ShippingRate, name="Express", price="9.90", zone="", countries=["DE"]).status_code == 302
+    assert desk.fill(ShippingRate, name="Alps", price="9.90", zone="", countries=["AT"]).status_code == 302
+    assert desk.fill(ShippingRate, name="World", price="29.90", zone="", countries=["*"]).status_code == 302
+    zones = {rate.name: (rate.zone.name, rate.zone.countries) for rate in ShippingRate.objects.filter(shop=shop)}
+    germany = ("Germany", ["DE"])
+    world = ("All other countries", [])
+    assert zones == {"Parcel": germany, "Express": germany, "Alps": ("Austria 2", ["AT"]), "World": world}
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_two_who_choose_the_same_countries_at_once_share_a_zone(shop):
+    desks = [open_desk(make_staff(shop, f"anna-{number}")) for number in range(2)]
+    saves = [partial(desk.fill, ShippingRate, name=f"Rate {at}", price="1") for at, desk in enumerate(desks)]
+    assert [answer.status_code for answer in run_concurrently(*saves)] == [302, 302]
+    assert DeliveryZone.objects.get().rates.count() == 2
 
 
 @pytest.mark.slow

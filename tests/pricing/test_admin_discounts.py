@@ -86,10 +86,18 @@ class TestOnlyWithACode:
         )
         assert sorted(DiscountCode.objects.values_list("code", flat=True)) == ["MAY", "SPRING"]
 
-    def test_an_automatic_one_needs_none_and_gets_none(self, desk, shop):
-        given = {name: value for name, value in SPRING.items() if name != "needs_code"} | {"code": "two words"}
-        assert desk.fill(Discount, **given).status_code == 302
+    def test_an_automatic_one_needs_none_and_drops_none_that_was_entered(self, desk, shop):
+        answer = desk.fill(Discount, **SPRING | {"needs_code": ""})
+        assert errors_of(answer)["needs_code"] == ["A code is entered. Switch this on, or remove the code."]
+        assert not Discount.objects.exists()
+        assert desk.fill(Discount, **SPRING | {"needs_code": "", "code": ""}).status_code == 302
         assert not DiscountCode.objects.exists()
+
+    def test_a_new_one_asks_for_its_code_and_is_called_by_it(self, desk, shop):
+        assert errors_of(desk.fill(Discount, value="10")).keys() == {"code", "name"}
+        assert desk.fill(Discount, value="10", code="spring").status_code == 302
+        assert (Discount.objects.get().name, DiscountCode.objects.get().code) == ("SPRING", "SPRING")
+        assert "name" in errors_of(desk.fill(Discount, value="10", needs_code=""))
 
     @pytest.mark.slow
     def test_its_last_code_cannot_be_removed_but_replaced(self, desk, shop):

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.core.files.storage import storages
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
 from django.utils.html import escape
 from django_tasks_db.models import DBTaskResult
 
@@ -17,6 +18,7 @@ from storefront.server.worker.sweeps import SWEEPS
 from storefront.shops.models import AuditEntry
 from tests.catalogue.factories import make_product
 from tests.product_files.files import as_csv, woo
+from tests.shops.factories import NOW
 from tests.staff import admin_url
 
 MUG = b'{"name": "Mug", "sku": "M1", "price": "9.50", "status": "active"}\n'
@@ -93,6 +95,27 @@ def test_failed_rows_are_reported_and_the_others_imported(desk, shop):
     problem = row.problems[0]
     assert (problem["line"], problem["column"]) == (1, "price")
     assert escape(problem["reason"]) in desk.page(row).content.decode()
+
+
+def test_it_ends_with_links_to_its_products_and_to_what_was_refused(desk, shop, other_shop):
+    make_product(shop, "Plate")
+    theirs = ProductImport.objects.create(shop=other_shop, created_at=NOW)
+    upload(desk, MUG + BROKEN)
+    work()
+    row = ProductImport.objects.get(shop=shop)
+    mug = Product.objects.get(sku="M1")
+    page = desk.page(row).content.decode()
+    listed = f"{admin_url(Product, 'changelist')}?import={row.pk}"
+    report = reverse("admin:catalogue_productimport_download_report", args=[row.pk])
+    for url in (admin_url(mug, "change"), listed, report):
+        assert f'href="{url}"' in page
+    assert list(desk.get(listed).context_data["cl"].result_list) == [mug]
+    # Another shop's import is none.
+    shown = desk.get(f"{admin_url(Product, 'changelist')}?import={theirs.pk}").context_data["cl"].result_list
+    assert {each.name for each in shown} == {"Mug", "Plate"}
+    mug.deleted_at = NOW
+    mug.save()
+    assert listed not in desk.page(row).content.decode()
 
 
 def test_the_downloaded_report_has_no_formulas(desk, shop):

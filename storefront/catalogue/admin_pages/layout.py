@@ -6,6 +6,7 @@ collapsed below the group before them.
 
 from typing import Any
 
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.kit.text import Text
@@ -75,7 +76,7 @@ LABELS = {
     "min_custom_price": _lazy("Lowest price that they can choose"),
     "requires_shipping": _lazy("Is sent or collected"),
     "media_mail_eligible": _lazy("Can be sent as media mail (US)"),
-    "weight": _lazy("Weight"),
+    "weight": format_lazy("{} (kg)", _lazy("Weight")),
     "dimension_unit": _lazy("Unit of length"),
     "shipping_origin": _lazy("Sent from"),
     "max_downloads": _lazy("Downloads of each file"),

@@ -15,6 +15,7 @@ from storefront.catalogue.admin_pages.adjustments import WAITING, StockAdjusting
 from storefront.catalogue.admin_pages.bulk import BulkEditAdmin
 from storefront.catalogue.admin_pages.files import DigitalFileInline, UploadsAdmin
 from storefront.catalogue.admin_pages.forms import ProductForm
+from storefront.catalogue.admin_pages.imported import ImportFilter
 from storefront.catalogue.admin_pages.inlines import BundleItemInline, OptionInline, RelatedProductInline, VariantInline
 from storefront.catalogue.admin_pages.layout import FIELDSETS
 from storefront.catalogue.admin_pages.pictures import MediaInline, thumbnail
@@ -105,7 +106,7 @@ class ProductAdmin(
     list_filter = [
         *("status", ("categories", ShopRelatedFilter), choice_filter(_lazy("stock"), "stock", STOCK), "type"),
         *(("brand", ShopRelatedFilter), choice_filter(_lazy("weight"), "weight", WEIGHT)),
-        missing_filter(*TEXTS),
+        *(missing_filter(*TEXTS), ImportFilter),
         choice_filter(_lazy("deleted"), "deleted", DELETED, lambda rows, request: rows.filter(deleted_at=None)),
     ]
     search_fields = ["sort_name", "sku", "variants__sku"]

@@ -144,6 +144,15 @@ addEventListener("DOMContentLoaded", () => {
     status.textContent = pageText(gone.checked ? "variantRemoved" : "variantKept");
     if (row.hidden) place.querySelector("[data-add-variant]").focus();
   });
+  // As in a spreadsheet, Enter leads down the column; it does not save.
+  list.addEventListener("keydown", (event) => {
+    const { column } = event.target.dataset;
+    if (event.key !== "Enter" || !column) return;
+    event.preventDefault();
+    const shown = rows();
+    const below = shown[shown.indexOf(event.target.closest("[data-variant]")) + 1];
+    if (below) field(below, column).select();
+  });
   const showRemoval = (row) => {
     const gone = row.querySelector("[data-delete]").checked;
     const button = row.querySelector("[data-remove]");

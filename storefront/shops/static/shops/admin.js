@@ -5,6 +5,11 @@ htmx.config.selfRequestsOnly = true;
 // What an answer brought works at once: a click within htmx's 20 ms would send its form as a page of its own.
 htmx.config.defaultSettleDelay = 0;
 
+// The theme takes every part of a page that is loaded again for rows of a formset.
+addEventListener("htmx:afterSettle", (event) => {
+  if (!("inlineFormset" in event.target.dataset)) event.stopPropagation();
+}, true);
+
 // Names for what the theme's scripts make without one: areas that scroll, and lists of choices with a search.
 const words = () => document.getElementById("page")?.dataset ?? {};
 const nameAreas = () => {
@@ -29,7 +34,7 @@ addEventListener("load", () => {
   document.getElementById("tabs-items")?.setAttribute("aria-label", words().tabs);
   // A link to a field, such as the stock of a product, leads into it.
   const field = document.getElementById(location.hash.slice(1));
-  if (field?.matches("input, textarea, select")) field.focus();
+  if (field?.matches("input, textarea, select, trix-editor")) field.focus();
   // The first field of what is added has the focus, also where the theme's scripts show it later than Django's look.
   const added = document.getElementById("django-admin-form-add-constants");
   const form = added && document.getElementById(`${added.dataset.modelName}_form`);
@@ -63,6 +68,20 @@ addEventListener("keydown", (event) => {
   else if (event.key === "Escape") stops[0].blur();
   else return;
   event.preventDefault();
+});
+
+// The first field of a dialog that must be filled in has the focus as soon as it can be seen, or else its first field.
+document.addEventListener("htmx:afterSwap", ({ detail: { target } }) => {
+  if (target.id !== "modal-content") return;
+  const fields = [...target.querySelectorAll("#dialog-form :is(input:not([type=hidden]), textarea, select)")];
+  const field = fields.find((each) => each.required && !each.value) ?? fields[0];
+  if (!field) return;
+  const shown = new ResizeObserver(([{ contentRect }]) => {
+    if (!contentRect.width) return;
+    shown.disconnect();
+    field.focus();
+  });
+  shown.observe(target);
 });
 
 // A dialog that asks for the person's identity first comes back afterwards as it was filled in. This tab keeps it until
