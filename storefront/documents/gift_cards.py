@@ -10,9 +10,10 @@ from django.utils.translation import gettext as _
 from storefront.content.brand import paper_brand
 from storefront.documents.links import pdf_file
 from storefront.documents.logo import logo_of
-from storefront.documents.records import LETTER, language_of_papers
+from storefront.documents.records import LETTER
 from storefront.gift_cards.faces import face_of, page_of, qr_code
 from storefront.gift_cards.models import GiftCard
+from storefront.shops.languages import language_of_texts
 from storefront.shops.spoken import speaking, spoken_language
 
 # Millimetres: the card, its margins, the band at its top, the QR code.
@@ -20,8 +21,8 @@ WIDTH, HEIGHT, INNER, BAND, QR = 150.0, 95.0, 9.0, 4.0, 34.0
 
 
 def gift_card_response(card: GiftCard, code: str, now: datetime) -> HttpResponse:
-    """The card as a PDF, in the language that is spoken, as far as papers have its letters."""
-    language = language_of_papers(spoken_language(card.shop) or get_language() or "en")
+    """The card as a PDF, in the language that is spoken."""
+    language = language_of_texts(spoken_language(card.shop) or get_language() or "en")
     with speaking(card.shop, language):
         return pdf_file(_pdf_of(card, code, now), "gift-card.pdf")
 
@@ -67,7 +68,7 @@ def _pdf_of(card: GiftCard, code: str, now: datetime) -> bytes:
     paper.write_lines([_("Whoever has the code can spend the card.")], width=WIDTH, size=FOOT, is_grey=True)
     paper.set_title(_("Gift card"))
     paper.set_author(shop.name)
-    paper.set_lang(language_of_papers(spoken_language(shop) or "en"))
+    paper.set_lang(language_of_texts(spoken_language(shop) or "en"))
     paper.set_creation_date(now)
     return bytes(paper.output())
 

@@ -51,7 +51,15 @@ class Lettering(FPDF):
         super().__init__(**given)
         self.is_mirrored = False
         for style in _STYLES:
-            self._load(FONT, style)
+            self.load(FONT, style)
+
+    def load(self, font: str, style: str) -> None:
+        """Load a font from its file once."""
+        if font.lower() + style in self.fonts:
+            return
+        name = f"{font.replace(' ', '')}-{_STYLES[style]}.ttf"
+        with as_file(files("storefront.documents") / "fonts" / name) as path:
+            self.add_font(font, style, path)
 
     def mirrored(self, x: float, width: float = 0) -> float:
         """Where something of this width begins on the page."""
@@ -177,15 +185,10 @@ class Lettering(FPDF):
             yield Run(font, is_rtl, part)
 
     def _has(self, font: str, character: str) -> bool:
-        if font in FURTHER_FONTS and font.lower() + self.font_style not in self.fonts:
-            self._load(font, self.font_style)
+        if font in FURTHER_FONTS:
+            self.load(font, self.font_style)
         loaded: Any = self.fonts[font.lower() + self.font_style]
         return ord(character) in loaded.cmap
-
-    def _load(self, font: str, style: str) -> None:
-        name = f"{font.replace(' ', '')}-{_STYLES[style]}.ttf"
-        with as_file(files("storefront.documents") / "fonts" / name) as path:
-            self.add_font(font, style, path)
 
 
 def _begins_rtl(text: str) -> bool:

@@ -234,15 +234,9 @@ class Paper(Lettering):
         """Use the fonts and the accent of a document's `brand`; FONT and INK without one."""
         self.heading_font, self.text_font = FAMILIES.get(brand.get("fonts", ""), (FONT, FONT))
         for family in {self.heading_font, self.text_font} - {FONT}:
-            self._add_family(family, family, ("Bold",) if family != self.text_font else ("Regular", "Bold"))
+            for style in ("B",) if family != self.text_font else ("", "B"):
+                self.load(family, style)
         self.accent = _rgb(brand["accent"]) if brand else INK
-
-    def _add_family(self, family: str, name: str, styles: Iterable[str]) -> None:
-        for style in styles:
-            key = "B" if style == "Bold" else ""
-            if f"{family.lower()}{key}" not in self.fonts:
-                with as_file(files("storefront.documents") / "fonts" / f"{name}-{style}.ttf") as path:
-                    self.add_font(family, key, path)
 
     def _draw_foot(self) -> None:
         """The seller's legal details in three columns, and the page's number."""
