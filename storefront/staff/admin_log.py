@@ -21,7 +21,7 @@ COLOURS = {"staff": "info", "token": "warning", "app": "warning", "command": "",
 
 
 class ActionFilter(admin.SimpleListFilter):
-    title, parameter_name = "action", "action"
+    title, parameter_name = _lazy("action"), "action"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         return sorted(ACTIONS.items(), key=lambda word: str(word[1]))

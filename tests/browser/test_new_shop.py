@@ -99,7 +99,7 @@ def accept_invitation(page: Page, shop: NewShop) -> None:
     page.get_by_role("textbox", name="Code").fill(code_of(page.locator("#key").inner_text()))
     page.get_by_role("button", name="Add the app").click()
     page.get_by_role("link", name="I have copied them").click()
-    expect(page.get_by_text("First steps (0 of 9)")).to_be_visible()
+    expect(page.get_by_text("First steps (0 of 10)")).to_be_visible()
     expect(page.get_by_role("link", name="Open anyway")).to_be_visible()
     expect(page.get_by_text("Before the doors open, the shop needs: Imprint, Terms and conditions")).to_be_visible()
 

@@ -52,7 +52,7 @@ def test_a_forgotten_password_is_chosen_anew(street, visit, admin):
     page.get_by_label("Username").fill("anna")
     page.get_by_label("Password").fill("harbour-lane-7")
     press(page, "Sign in")
-    expect(page.get_by_text("Recent orders")).to_be_visible()
+    expect(page.get_by_role("heading", name="To do")).to_be_visible()
 
 
 @pytest.mark.walk

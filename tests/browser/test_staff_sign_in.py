@@ -45,7 +45,7 @@ def test_an_owner_sets_up_an_app_and_signs_in_with_it(street, visit, settings):
     merchant.photograph("recovery-codes")
     codes = page.locator("#codes li").all_inner_texts()
     page.get_by_role("link", name="I have copied them").click()
-    expect(page.get_by_text("Recent orders")).to_be_visible()
+    expect(page.get_by_role("heading", name="To do")).to_be_visible()
     merchant.open("/admin/security/")
     expect(page.get_by_text("Authenticator app").first).to_be_visible()
     merchant.photograph("security")
@@ -56,7 +56,7 @@ def test_an_owner_sets_up_an_app_and_signs_in_with_it(street, visit, settings):
     merchant.photograph("second-step")
     page.get_by_role("textbox", name="Code").fill(codes[0])
     page.get_by_role("button", name="Continue").click()
-    expect(page.get_by_text("Recent orders")).to_be_visible()
+    expect(page.get_by_role("heading", name="To do")).to_be_visible()
     assert factors_of(anna).codes_left == 9
 
 
@@ -76,7 +76,7 @@ def test_a_passkey_of_the_browser_opens_the_admin(street, visit):
     sign_out(page)
     enter_password(merchant)
     page.get_by_role("button", name="Use a passkey").click()
-    expect(page.get_by_text("Recent orders")).to_be_visible()
+    expect(page.get_by_role("heading", name="To do")).to_be_visible()
 
 
 def test_a_dialog_that_needs_a_confirmation_leads_there_and_back(street, visit):

@@ -116,7 +116,7 @@ def test_a_products_children_are_written_as_by_python(shop, file, source):
     written = public_json(shop, "mug")
     read = orjson.loads(written)
     assert written == orjson.dumps(read).decode()
-    assert read["media"][0] == columns(media, "product_id", "source_url", "file") | {"url": address}
+    assert read["media"][0] == columns(media, "product_id", "source_url", "file", "focus") | {"url": address}
     (category,) = read["categories"]
     assert category.pop("pivot")["category_id"] == cups.pk
     expected = columns(Category.objects.get(), "translations") | {

@@ -19,6 +19,7 @@ from storefront.orders.queries import order_record
 from storefront.orders.verifying import deviations
 from storefront.payments.models import Payment
 from storefront.pricing.models import TaxRate
+from storefront.shops.mail_html import TOTAL_RULE
 from tests.catalogue.factories import make_product
 from tests.checkout.shopper import Shopper
 from tests.documents.factories import make_settings
@@ -104,7 +105,8 @@ def test_a_business_abroad_pays_no_tax_and_order_page_mail_and_invoice_say_why(
     assert "Reverse charge" in shopper.read(f"/orders/{order.public_id}")
     send_order_confirmation.call(order.shop_id, order.pk)
     (mail,) = mailoutbox
-    assert "Subtotal: €20.00\nReverse charge: €0.00\nTotal: €20.00" in mail.body.replace("Delivery: Free\n", "")
+    sums = f"Subtotal: €20.00\nReverse charge: €0.00\n{TOTAL_RULE}\nTotal: €20.00"
+    assert sums in mail.body.replace("Delivery: Free\n", "")
     shown = " ".join(open_desk(make_staff(taxed)).page(order).content.decode().split())
     for part in ("Reverse charge on €20.00: €0.00", FRENCH, "WAPIAAAAYGzbxKBC", "SA SODIMAS"):
         assert part in shown, part

@@ -16,8 +16,6 @@ from html.parser import HTMLParser
 import pytest
 from django.utils.translation import trans_real
 
-from storefront.staff import admin_lists
-
 OPENING, CLOSING = "⟦", "⟧"
 # What stands between a context and its message in a catalogue.
 _CONTEXT = "\x04"
@@ -60,10 +58,7 @@ def pseudo(code: str = "de") -> Iterator[None]:
     """Until the end of the block, the texts of this language are the pseudo-language's."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(trans_real._translations, code, _Pseudo(code))
-        # Rendered once for each language.
-        admin_lists._box.cache_clear()
         yield
-    admin_lists._box.cache_clear()
 
 
 def bare_words(html: str, allowed: Iterable[str] = ()) -> list[str]:

@@ -2,11 +2,11 @@
 
 import gettext
 import re
-from calendar import month_abbr
 from collections.abc import Iterable
 from zoneinfo import available_timezones
 
 import pytest
+from babel.dates import get_month_names
 from django.apps import apps
 from django.conf import settings
 from django.contrib import admin
@@ -133,8 +133,8 @@ def bare(html: str, others: Iterable[str] = ()) -> list[str]:
 def words_of_data() -> set[str]:
     """The words of all rows, of months, of countries, and of names of time zones, which need no marks."""
     with translation.override("de"):
-        names = [*countries().values(), *available_timezones()]
-    words = SAME | {*month_abbr} | {word for text in names for word in WORD.findall(text)}
+        names = [*countries().values(), *available_timezones(), *get_month_names("abbreviated", locale="de").values()]
+    words = SAME | {word for text in names for word in WORD.findall(text)}
     for model in apps.get_models():
         if model.__module__.startswith("storefront."):
             for values in model._base_manager.values_list():

@@ -29,7 +29,7 @@ def found(desk, term: str) -> list[str]:
 @pytest.mark.parametrize(
     ("role", "texts"),
     [
-        ("owner", ["Add a product", "Import products", "Add a discount", "Add a shipping rate"]),
+        ("owner", ["Add a product", "Import products", "Add a discount", "Add a shipping rate", "Install an app"]),
         ("fulfilment", []),
     ],
 )
@@ -118,5 +118,5 @@ def test_a_form_has_one_button_that_saves(desk, shop):
 
 def test_an_empty_list_says_what_would_stand_there(desk):
     url = reverse("admin:pricing_deliveryzone_changelist")
-    assert "No delivery zones yet" in desk.get(url).content.decode()
+    assert "A zone is where the same delivery costs the same" in desk.get(url).content.decode()
     assert "No delivery zones match" in desk.get(url, {"q": "zzz"}).content.decode()

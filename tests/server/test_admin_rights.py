@@ -126,6 +126,8 @@ SAVED_EMPTY = {f"apps_{name}_change" for name in ("extension", "scripttag", "ins
 SAVED_EMPTY.add("payments_provideraccount_change")  # Of a provider without settings.
 SAVED_EMPTY.add("orders_order_change")  # Note and tags.
 SAVED_EMPTY.add("deployment_deployedshop_change")  # The deployment's quotas.
+# Values of a row in a list, which say in their status that they were not saved.
+REFUSED_EMPTY = {"catalogue_product_row_price", "catalogue_product_row_stock"}
 # Actions on chosen rows have no URL of their own.
 CHOSEN = {name for page in admin.site._registry.values() for name in page.actions or ()}
 STANDARD = {
@@ -242,6 +244,8 @@ def _done(page: str, name: str, method: str, letter: str) -> int:
     """The status of a page for somebody who may open it, or of its form sent without values."""
     # The operator's form has the rate limit, which is required.
     is_saved = name in SAVED_EMPTY and (name, letter) != ("apps_installation_change", "operator")
+    if method == "post" and name in REFUSED_EMPTY:
+        return 422
     is_left = method == "post" and (is_saved or name.removeprefix(f"{page}_") in LEAVING)
     return 302 if name in ELSEWHERE or is_left else 200
 

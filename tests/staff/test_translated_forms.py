@@ -116,7 +116,7 @@ def test_every_page_of_texts_that_shoppers_read_has_the_fields(desk, shop):
         TaxRate: {"name"},
         ShippingRate: {"name", "delivery_time"},
         PickupPlace: {"name", "hours", "ready"},
-        Page: {"title", "body", "summary"},
+        Page: {"title", "slug", "body", "summary"},
         Category: {"name", "slug", "description", "meta_title", "meta_description"},
         Product: {"name", "slug", "description", "short_description", "meta_title", "meta_description"},
     }

@@ -23,7 +23,7 @@ def basket(visitor, page, mug):
         if place:
             assert visitor.post("/basket/delivery", place).status_code == 302
         found = page("/basket")
-        return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", found[found.index("<dl") :]))
+        return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", found[found.index("<dl") : found.index("</main>")]))
 
     return read
 

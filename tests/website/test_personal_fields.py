@@ -137,7 +137,7 @@ def closed_and_refused(visitor, shop, products) -> None:
 def test_the_test_sees_the_fields_of_the_secure_host(shop, products, visitor):
     card = visitor.post("/basket/add", {"product": products["Card"].pk, "qty": "1"})
     assert card.host == SECURE
-    assert {field["name"] for field in typed_fields(card.content.decode())} == {"recipient_email", "message"}
+    assert {field["name"] for field in typed_fields(card.content.decode())} == {"recipient_email", "giver", "message"}
     engraved = visitor.post("/basket/add", {"product": products["Mug"].pk, "qty": "1"}).content.decode()
     assert [field["name"].startswith("option-") for field in typed_fields(engraved)] == [True]
     asked = visitor.get(secure(shop, f"/stock-alerts?product={products['Gone'].pk}")).content.decode()

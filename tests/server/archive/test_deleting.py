@@ -60,7 +60,7 @@ def test_nothing_stays_but_its_audit_log(filled, other_shop, storages, monkeypat
     assert AuditEntry.objects.filter(shop=pk, action="shop.deleted").exists()
     assert (digests(other_shop), User.objects.count()) == (theirs, users)
     # Each of two shops had the same files, and one had thumbnails.
-    assert len(files(storages)) == done["files"] == 2
+    assert len(files(storages)) == done["files"] == 3
     assert files(storages) < before
     assert list(deviations(other_shop)) == []
     connection.check_constraints()

@@ -53,7 +53,9 @@ def test_no_html_text_is_forgotten():
     plain = {
         ("catalogue.Category", "meta_description"),
         ("catalogue.Product", "meta_description"),
+        ("content.Looks", "address"),
         ("content.Looks", "footer_text"),
+        ("content.Looks", "hours"),
         ("content.MailText", "closing"),
         ("content.MailText", "opening"),
         ("customers.Customer", "note"),
