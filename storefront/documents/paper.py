@@ -237,6 +237,8 @@ class Paper(Lettering):
             for style in ("B",) if family != self.text_font else ("", "B"):
                 self.load(family, style)
         self.accent = _rgb(brand["accent"]) if brand else INK
+        # Which characters can be drawn depends on the font that is in use, also before the first text.
+        self.use(FOOT)
 
     def _draw_foot(self) -> None:
         """The seller's legal details in three columns, and the page's number."""
