@@ -67,7 +67,7 @@ class Field:
         if self.type == "products":
             ids = [each for each in value if isinstance(each, int)] if isinstance(value, list) else []
             if len(ids) > MAX_PRODUCTS:
-                raise ValidationError(_("Choose at most %(count)s products.") % {"count": MAX_PRODUCTS})
+                raise ValidationError(too_many_products())
             return ids
         text = value.replace("\0", "").replace("\r\n", "\n").strip() if isinstance(value, str) else ""
         if self.type == "choice":
@@ -200,6 +200,10 @@ KINDS: dict[str, Kind] = {
         ),
     ),
 }
+
+
+def too_many_products() -> str:
+    return _("Choose at most %(count)s products.") % {"count": MAX_PRODUCTS}
 
 
 def new_section(kind: str, id: str, **given: Any) -> Section:

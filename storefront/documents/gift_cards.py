@@ -37,9 +37,9 @@ def _pdf_of(card: GiftCard, code: str, now: datetime) -> bytes:
     left, top = MARGIN, TOP
     paper.set_draw_color(*paper.accent)
     paper.set_line_width(0.4)
-    paper.rect(left, top, WIDTH, HEIGHT)
+    paper.rect(paper.mirrored(left, WIDTH), top, WIDTH, HEIGHT)
     paper.set_fill_color(*paper.accent)
-    paper.rect(left, top, WIDTH, BAND, style="F")
+    paper.rect(paper.mirrored(left, WIDTH), top, WIDTH, BAND, style="F")
     x, right = left + INNER, left + WIDTH - INNER - QR - 6
     width = right - x
     paper.set_y(top + BAND + 6)
@@ -58,7 +58,7 @@ def _pdf_of(card: GiftCard, code: str, now: datetime) -> bytes:
     paper.set_y(top + HEIGHT - 17)
     paper.write_lines([face["code_label"]], x=x, width=width, size=SMALL, is_grey=True)
     paper.write_lines([face["code"]], x=x, width=WIDTH - 2 * INNER, size=13, is_bold=True)
-    _draw_qr(paper, qr_code(page).matrix, left + WIDTH - INNER - QR, top + BAND + 7)
+    _draw_qr(paper, qr_code(page).matrix, paper.mirrored(left + WIDTH - INNER - QR, QR), top + BAND + 7)
     paper.set_y(top + HEIGHT + 5)
     use = _("Enter the code when you pay at %(shop)s. What you do not spend stays on the card.")
     paper.write_lines([use % {"shop": shop.base_url.partition("//")[2]}, face["until"]], width=WIDTH, size=9)

@@ -66,8 +66,8 @@ class Paper(Lettering):
         self.foot = self._foot_columns(record["seller"])
 
     def begin_plain(self, page: str, brand: dict[str, str]) -> None:
-        """Start a page without a footer."""
-        self.foot = [[]]
+        """Start a page without a footer, mirrored as those of documents are."""
+        self.is_mirrored, self.foot = get_language_bidi(), [[]]
         self._wear(brand)
         self.add_page(format=page)
 
@@ -225,8 +225,9 @@ class Paper(Lettering):
         self.line(x, self.get_y(), self.right, self.get_y())
 
     def draw_logo(self, logo: Any, *, width: float, height: float, x: float = MARGIN) -> None:
-        """Draw the picture at the left, as large as fits. The next text is below it."""
+        """Draw the picture where lines begin, as large as fits. The next text is below it."""
         scale = min(width / logo.width, height / logo.height)
+        x = self.mirrored(x, logo.width * scale)
         self.image(logo, x=x, y=self.get_y(), w=logo.width * scale, h=logo.height * scale)
         self.set_y(self.get_y() + logo.height * scale)
 
@@ -237,6 +238,7 @@ class Paper(Lettering):
             for style in ("B",) if family != self.text_font else ("", "B"):
                 self.load(family, style)
         self.accent = _rgb(brand["accent"]) if brand else INK
+        # Which characters can be drawn depends on the font that is in use, also before the first text.
         self.use(BODY)
 
     def _draw_foot(self) -> None:

@@ -165,7 +165,8 @@ def _items(lines: Sequence[str], pictures: Mapping[str, str], linked: _Linked) -
         if name and not line.endswith(name):
             before, _, amount = before.rpartition(": ")
         picture = pictures.get(name, "")
-        item = {"text": linked(before), "amount": amount, "name": name, "picture": picture, "details": []}
+        text = linked(before.removesuffix(name))
+        item = {"text": text, "amount": amount, "name": name, "picture": picture, "details": []}
     if item:
         yield item
 

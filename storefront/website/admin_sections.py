@@ -6,6 +6,7 @@ Without scripts, buttons of the form add, move and remove sections; the form is 
 import re
 import secrets
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 from django import forms
@@ -16,7 +17,7 @@ from django.utils.translation import gettext as _
 from storefront.catalogue.media.uploaded import find_uploaded
 from storefront.catalogue.models import Category, Product
 from storefront.content import sections
-from storefront.content.sections import KINDS, RULES, Section
+from storefront.content.sections import KINDS, MAX_PRODUCTS, RULES, Section
 from storefront.shops.models import Shop
 from storefront.staff.admin_translations import LANGUAGES
 from storefront.website import demo_pictures
@@ -195,7 +196,9 @@ class SectionsField(forms.Field):
         given = []
         for section in value:
             names = _names(section)
-            if missing := [name for name in names if name not in ids]:
+            if len(names) > MAX_PRODUCTS:
+                problems[section["id"], "products"] = sections.too_many_products()
+            elif missing := [name for name in names if name not in ids]:
                 problems[section["id"], "products"] = _("There is no product %(name)s.") % {"name": missing[0]}
             picture = section.get("picture")
             number = _number(picture)
@@ -253,10 +256,10 @@ def _number(value: Any) -> int | None:
 
 
 def _names(section: Section) -> list[str]:
-    """The products that a sent section names."""
+    """The products that a sent section names: of too many, one more than it may name."""
     value = section.get("products")
     words = (word.strip() for word in value.replace("\0", "").split(",")) if isinstance(value, str) else ()
-    return list(dict.fromkeys(word for word in words if word))
+    return list(islice(dict.fromkeys(word for word in words if word), MAX_PRODUCTS + 1))
 
 
 def _ids_by_name(shop: Shop, names: set[str]) -> dict[str, int]:

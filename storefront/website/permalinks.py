@@ -129,7 +129,10 @@ def _is_page(request: Request) -> bool:
     return bool(is_own and is_seen and request.shop and (request.place == SHOP or not hosts_are_separate()))
 
 
-_NOT_PAGES = {f"website:{name}" for name in ("buy", "buy_items", "colours", "robots", "sitemap", "sitemap_part")}
+# The page at closed doors shows nothing of the shop, and no message about its products.
+_NOT_PAGES = {
+    f"website:{name}" for name in ("buy", "buy_items", "colours", "door", "robots", "sitemap", "sitemap_part")
+}
 
 
 def _apply(request: Request, intent: dict[str, Any]) -> None:

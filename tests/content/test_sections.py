@@ -11,7 +11,7 @@ from storefront.content.sections import new_section
 from storefront.kit import clock
 from storefront.website import home
 from tests.catalogue.factories import make_category, make_product
-from tests.content.test_looks import make_looks, picture, text_of
+from tests.content.test_looks import frame, make_looks, picture, text_of
 from tests.orders.factories import make_order, sale_line
 from tests.staff import form_values
 
@@ -82,6 +82,13 @@ def test_too_many_sections_are_refused(desk, looks):
     assert "at most 20 sections" in put(desk, looks, *many).content.decode()
     lists = [{"id": f"s{number}", "kind": "products"} for number in range(sections.MAX_PRODUCT_SECTIONS + 1)]
     assert "At most 6 sections" in put(desk, looks, *lists).content.decode()
+
+
+def test_a_flood_of_products_is_refused_before_they_are_looked_up(desk, looks):
+    block = {"kind": "products", "rule": "chosen", "products": ",".join(f"{n:x}" for n in range(140_000))}
+    assert "Choose at most 12 products." in put(desk, looks, block | {"id": "s1"}).content.decode()
+    sent = {f"home-s1-{name}": value for name, value in block.items()}
+    assert desk.post(frame(), sent | {"home-order": "s1"}).status_code == 200
 
 
 def test_products_follow_their_rule(shop, other_shop, desk, looks):

@@ -1,5 +1,6 @@
 """Papers wear the shop's looks: those at the time of issue, with what can be read of the logo."""
 
+import re
 from io import BytesIO
 
 import pytest
@@ -55,6 +56,14 @@ def test_a_paper_without_its_logos_file_has_the_name(shop, looks):
     drawn = pdf_of([record])
     assert pictures_of(drawn) == 0
     assert shop.name in texts_of(drawn)[0]
+
+
+@pytest.mark.parametrize(("language", "is_left"), [("en", True), ("ar", False)])
+def test_the_logo_stands_where_lines_begin(shop, looks, language, is_left):
+    (record,) = packing_slips(shop, [paid_order(shop)], NOW)
+    page = PdfReader(BytesIO(pdf_of([record | {"language": language}]))).pages[0]
+    (x,) = re.findall(rb"[\d.]+ 0 0 [\d.]+ ([\d.]+) [\d.]+ cm\s+/I\d+ Do", page.get_contents().get_data())
+    assert (float(x) < page.mediabox.width / 2) == is_left
 
 
 def test_letters_that_the_fonts_lack_are_those_of_noto(shop, looks):

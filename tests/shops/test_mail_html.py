@@ -7,6 +7,7 @@ import pytest
 from django.template.loader import get_template
 
 from storefront.shops import mail, mail_html
+from storefront.shops.spoken import speaking
 from tests.mails import html_of, words, words_of_text
 
 
@@ -55,6 +56,16 @@ def test_named_urls_behind_a_name_are_buttons(shop):
     ]
     assert f">{typed}</a>" in html
     assert words(html) == words_of_text(message)
+
+
+def test_names_and_addresses_keep_their_own_direction(shop):
+    shop.language = "ar"
+    text = "2 x Mug: €1.00\n\nShip to:\nAda\n1 Sample Street"
+    with speaking(shop, "ar"):
+        html = html_of(written(shop, text, pictures={"Mug": ""}))
+    assert 'dir="rtl"' in html
+    for own in ("2 x <span dir=\"auto\">Mug</span>", '<span dir="auto">1 Sample Street</span>'):
+        assert own in html
 
 
 def test_the_total_stands_below_a_rule(shop):

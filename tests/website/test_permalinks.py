@@ -9,6 +9,8 @@ from django.contrib.sessions.models import Session
 from django.test import Client
 
 from storefront.carts.models import Cart, CartLine
+from storefront.kit import clock
+from storefront.staff import doors
 from tests.catalogue.factories import make_option, make_product, make_variant
 from tests.pricing.rows import make_code
 from tests.races import run_concurrently
@@ -173,3 +175,15 @@ def test_two_windows_at_once_do_not_double(shop, visitor):
         window.cookies.load(visitor.cookies.output(header="", attrs=[], sep=";"))
     run_concurrently(*(lambda window=window: window.get("/basket") for window in windows))
     assert lines() == [(f"p{bowl.pk}", 1), (f"p{cup.pk}", 2)]
+
+
+def test_a_shop_behind_its_doors_fills_nothing_and_names_nothing(shop, visitor):
+    mug, gone = make_product(shop, "Secretmug"), make_product(shop, "Secretgone", stock_qty=0)
+    cup = make_product(shop, "Secretbox")
+    make_option(cup, "Secretoption", {"Gold": "5.00"}, type="radio")
+    visitor.get(f"/buy/p{mug.pk}:1,p{gone.pk}:1")
+    doors.close_doors(shop=shop, now=clock.now())
+    for path in ("/basket", "/door", f"/buy/p{cup.pk}:1"):
+        answer = visitor.get(path)
+        assert "secret" not in (answer.content.decode() + answer.get("Location", "")).lower(), path
+    assert not Cart.objects.exists()
