@@ -7,10 +7,14 @@ import pytest
 from playwright.sync_api import expect
 
 from storefront.catalogue.models import Product
+from storefront.kit import clock
+from storefront.orders.models import Order
+from storefront.payments.actions import mark_paid
 from tests.browser.conftest import NARROW, WIDE
 from tests.browser.test_accessibility import check
 from tests.browser.test_staff_sign_in import enter_password
 from tests.catalogue.factories import make_product
+from tests.orders.factories import make_order, sale_line
 from tests.staff import admin_url, make_staff
 
 pytestmark = [pytest.mark.browser, pytest.mark.proof]
@@ -89,3 +93,40 @@ def test_filters_have_counts_and_a_bar_has_the_actions_on_chosen_rows(merchant):
     expect(rows.nth(4).get_by_role("link").first).to_be_focused()
     rows.nth(4).locator(".mark").click()
     expect(page.locator("#id_name")).to_be_visible()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(WIDE, "light"), (NARROW, "dark")], ids=["desk", "phone"])
+def test_orders_are_filtered_chosen_and_fulfilled_from_their_list(street, visit, width, scheme):
+    mug = make_product(street, "Mug", stock_qty=9)
+    for _ in range(3):
+        mark_paid(shop=street, order=make_order(street, sale_line(mug), now=clock.now()), now=clock.now())
+    make_order(street, sale_line(mug), now=clock.now())
+    make_staff(street, role="manager")
+    merchant = visit(width, color_scheme=scheme)
+    enter_password(merchant)
+    page = merchant.open(admin_url(Order, "changelist"))
+    rows, bar = page.locator("tbody tr"), page.locator("#chosen")
+    expect(rows).to_have_count(4)
+    expect(bar).to_be_hidden()
+    if width == NARROW:
+        assert all(row.bounding_box()["height"] < ROW_HEIGHT for row in rows.all())
+    merchant.photograph("orders")
+    check(merchant)
+    page.locator(".list-chips").get_by_role("link", name="Payment").click()
+    paid = page.get_by_role("dialog").get_by_role("link", name="Paid", exact=False).first
+    expect(paid).to_contain_text("3")
+    check(merchant)
+    paid.click()
+    expect(rows).to_have_count(3)
+    # By keyboard: down a row, choose it, and the next one.
+    rows.nth(0).get_by_role("link").first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("x")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("x")
+    expect(bar.locator("[data-count]")).to_have_text("Chosen: 2")
+    check(merchant)
+    merchant.photograph("orders-chosen")
+    bar.get_by_role("button", name="Mark as fulfilled").click()
+    expect(page.get_by_text("2 orders were marked as fulfilled.")).to_be_visible()
+    assert Order.objects.filter(status="fulfilled").count() == 2
