@@ -79,6 +79,8 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, WithLists):
     show_full_result_count = False
     list_per_page = 50
     warn_unsaved_form = True
+    # The list has a labelled button for it.
+    show_add_link = False
     list_select_related: Any = ["shop"]
     # The text of an empty list about its future contents.
     empty_text: Text = ""
