@@ -8,10 +8,8 @@ from django.forms.renderers import DjangoTemplates
 from django.utils.safestring import SafeString
 
 # Django's templates that draw `<input>` and nothing else.
-INPUTS = {
-    f"django/forms/widgets/{name}.html"
-    for name in "checkbox date datetime email hidden input number password search tel text time url".split()
-}
+_TYPES = ("checkbox", "date", "datetime", "email", "hidden", "input", "number", "password", "search", "tel", "text")
+INPUTS = {f"django/forms/widgets/{name}.html" for name in (*_TYPES, "time", "url")}
 
 
 class FormRenderer(DjangoTemplates):
