@@ -50,6 +50,8 @@ class CustomerWithOrdersAdmin(CustomerAdmin):
     """Customers with what they bought, and guests. `privacy/admin.py` adds a person's data, and registers it."""
 
     list_display = ["name_or_email", "email", "group", "order_count", "spent", "last_order", "since"]
+    on_phone = ("name_or_email", "spent", "email", "order_count")
+    named_on_phone = ("order_count",)
 
     order_count = column(_lazy("orders"), lambda row: format_count(row.bought.count))
     spent = column(_lazy("sum"), lambda row: sums_text(row.bought) or "–")

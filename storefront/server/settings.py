@@ -218,6 +218,7 @@ if REPLICAS:
 if TRACES:
     MIDDLEWARE.insert(2, "storefront.server.tracing.TracedRequests")
 
+FORM_RENDERER = "storefront.server.form_inputs.FormRenderer"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",

@@ -79,6 +79,7 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, WithLists):
     show_full_result_count = False
     list_per_page = 50
     warn_unsaved_form = True
+    show_add_link = False  # The list has a labelled button.
     list_select_related: Any = ["shop"]
     # The text of an empty list about its future contents.
     empty_text: Text = ""
@@ -180,7 +181,13 @@ class ShopScopedAdmin(ScopedToShop, AuditedAdmin, WithLists):
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
         id = possible_id(self.model, str(object_id))
-        return None if id is None else super().get_object(request, str(id), from_field)
+        if id is None or request.method != "GET":
+            return None if id is None else super().get_object(request, str(id), from_field)
+        # A page that is shown reads its row once, with all that belongs to it.
+        read, key = request.__dict__.setdefault("rows_read", {}), (self.model, id, from_field)
+        if key not in read:
+            read[key] = super().get_object(request, str(id), from_field)
+        return read[key]
 
     def response_action(self, request: HttpRequest, queryset: models.QuerySet) -> Any:
         """Run the action on the posted ids that are valid; others are ignored."""

@@ -108,8 +108,9 @@ def test_orders_are_filtered_chosen_and_fulfilled_from_their_list(street, visit,
     rows, bar = page.locator("tbody tr"), page.locator("#chosen")
     expect(rows).to_have_count(4)
     expect(bar).to_be_hidden()
-    if width == NARROW:
-        assert all(row.bounding_box()["height"] < ROW_HEIGHT for row in rows.all())
+    # No number, amount or country is broken within.
+    tallest = ROW_HEIGHT if width == NARROW else 50
+    assert all(row.bounding_box()["height"] < tallest for row in rows.all())
     merchant.photograph("orders")
     check(merchant)
     page.locator(".list-chips").get_by_role("link", name="Payment").click()
@@ -130,3 +131,31 @@ def test_orders_are_filtered_chosen_and_fulfilled_from_their_list(street, visit,
     bar.get_by_role("button", name="Mark as fulfilled").click()
     expect(page.get_by_text("2 orders were marked as fulfilled.")).to_be_visible()
     assert Order.objects.filter(status="fulfilled").count() == 2
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_lists_work_without_scripts(street, visit, width):
+    make_product(street, "Mug", price="9.50")
+    make_product(street, "Cup", price="4.50", status="draft")
+    make_staff(street, role="manager")
+    merchant = visit(width, java_script_enabled=False)
+    enter_password(merchant)
+    page = merchant.open(admin_url(Product, "changelist"))
+    rows, bar = page.locator("tbody tr"), page.locator("#chosen")
+    expect(page.get_by_role("link", name="Add product")).to_be_visible()
+    expect(bar).to_be_hidden()
+    merchant.photograph("list-without-scripts")
+    page.get_by_role("button", name="Price of Mug: €9.50").click()
+    page.get_by_role("spinbutton").fill("12")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("button", name="Undo")).to_be_visible()
+    assert Product.objects.get(name="Mug").price == 12
+    page = merchant.open(admin_url(Product, "changelist"))
+    page.locator(".list-chips").get_by_role("link", name="Status").click()
+    page.get_by_role("link", name="Draft").click()
+    expect(rows).to_have_count(1)
+    rows.first.get_by_role("checkbox").check()
+    expect(bar).to_be_visible()
+    bar.get_by_role("button", name="Publish", exact=True).click()
+    expect(page.get_by_text("1 updated.")).to_be_visible()
+    assert Product.objects.get(name="Cup").status == "active"

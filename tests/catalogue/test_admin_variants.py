@@ -152,7 +152,7 @@ def test_the_page_takes_few_queries_whatever_it_shows(desk, shop, django_assert_
         make_variant(product, f"{number}", option_values={"Colour": str(number)}, image=picture)
         make_category(shop, f"Category {number}")
     desk.page(product)
-    with django_assert_max_num_queries(45):
+    with django_assert_max_num_queries(30):
         page = desk.page(product).content.decode()
     assert page.count("data-variant ") == 21
     reader = open_desk(make_staff(shop, "rita", "read_only")).page(product).content.decode()

@@ -6,6 +6,7 @@ import pytest
 
 from storefront.orders.models import Order
 from storefront.shops.models import StaffMember
+from tests.audit.entries import entries
 from tests.documents.factories import paid_order, texts_of, work
 from tests.races import run_concurrently
 from tests.staff import admin_url, make_staff, open_desk
@@ -33,6 +34,8 @@ def test_the_queue_prints_slip_and_invoice_of_each_order_once(desk, shop, other_
         assert f"#{order.number}" not in listed(desk)
     theirs.refresh_from_db()
     assert theirs.printed_at is None
+    printed = [(entry.object_id, entry.actor_name) for entry in entries(shop, action="order.printed")]
+    assert sorted(printed) == [(order.pk, "anna@example.com") for order in (*orders, unpaid)]
     assert "There is nothing to print." in desk.post(QUEUE, follow=True).content.decode()
     happened = [(each["text"], each["who"]) for each in desk.page(unpaid).context_data["happened"]]
     assert ("Packing slip and invoice printed", "anna@example.com") in happened

@@ -41,11 +41,15 @@ class AdjustForm(BaseDialogForm):
     reason = forms.CharField(label=_lazy("Reason"), max_length=255, widget=UnfoldAdminTextInputWidget)
 
 
-# How many asked for a mail when the product, or a variant, is back in stock, and confirmed their address.
-WAITING = column(
-    _lazy("shoppers waiting for it"),
-    lambda row: format_count(row.stock_alerts.filter(confirmed_at__isnull=False).count()),
-)
+def _waiting_for(row: Any) -> str:
+    """How many asked for a mail when the product, or a variant, is back in stock, and confirmed their address. Counted
+    once for a page, which asks for the column's value several times."""
+    if not hasattr(row, "waiting_count"):
+        row.waiting_count = row.stock_alerts.filter(confirmed_at__isnull=False).count()
+    return format_count(row.waiting_count)
+
+
+WAITING = column(_lazy("shoppers waiting for it"), _waiting_for)
 
 
 class StockAdjustingAdmin(ShopScopedAdmin):
