@@ -237,6 +237,7 @@ class Paper(Lettering):
             for style in ("B",) if family != self.text_font else ("", "B"):
                 self.load(family, style)
         self.accent = _rgb(brand["accent"]) if brand else INK
+        self.use(BODY)
 
     def _draw_foot(self) -> None:
         """The seller's legal details in three columns, and the page's number."""
