@@ -107,8 +107,7 @@ class Lettering(FPDF):
             if lines and self.width_of(f"{lines[-1]} {word}") <= room:
                 lines[-1] = f"{lines[-1]} {word}"
                 continue
-            while self.width_of(word) > room:
-                count = self._count_that_fits(word, room)
+            while (count := self._count_that_fits(word, room)) < len(word):
                 lines.append(word[:count])
                 word = word[count:]
             lines.append(word)
@@ -118,7 +117,11 @@ class Lettering(FPDF):
         return sum(self._width_of_run(run) for run in self._runs(text))
 
     def _count_that_fits(self, word: str, room: float) -> int:
-        low, high = 1, len(word)
+        """At least one. A long word is not measured whole for each of its lines, which would take seconds."""
+        low, high = 1, 2
+        while high <= len(word) and self.width_of(word[:high]) <= room:
+            low, high = high, 2 * high
+        high = min(high, len(word) + 1)
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if self.width_of(word[:middle]) <= room else (low, middle)

@@ -80,9 +80,13 @@ def guests_page(shop: Shop, *, search: str, after: Place | None, count: int) -> 
     if search.strip():
         orders = orders.filter(pk__in=find_orders(shop, search).keys)
     found: dict[str, int] = {}
+    # Guests' addresses that were looked at. Older orders of theirs are not compared again: one can have thousands.
+    known: set[str] = set()
     for _time in range(MAX_READS):
         read = _orders_behind(orders, after)
-        for order in _newest_of_guests(shop, orders, read):
+        new = [order for order in read if order["address"] not in known]
+        known.update(order["address"] for order in new if order["customer_id"] is None)
+        for order in _newest_of_guests(shop, orders, new):
             if len(found) == count:
                 return _with_sums(shop, found), after
             found.setdefault(order["address"], order["pk"])

@@ -89,3 +89,16 @@ def test_an_order_in_arabic_has_an_arabic_invoice():
     order = paid_order(shop, language="ar")
     work()
     assert Document.objects.get(order=order).record["language"] == "ar"
+
+
+def test_a_long_word_of_both_directions_is_broken_in_time(monkeypatch):
+    """Shoppers type such words, and each measuring orders and shapes all letters of a part."""
+    paper, measured, word = Lettering(), [], "a\u0627" * 400
+    width_of = Lettering.width_of
+    monkeypatch.setattr(Lettering, "width_of", lambda self, text: measured.append(len(text)) or width_of(self, text))
+    paper.set_font(FONT, size=9)
+    lines = paper.break_runs(word, 40)
+    assert "".join(lines) == word
+    assert 20 < len(lines) < 200
+    assert all(width_of(paper, line) <= 40 for line in lines)
+    assert sum(measured) < 12 * len(word)

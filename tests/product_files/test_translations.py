@@ -9,7 +9,7 @@ from storefront.catalogue.models import Category, Product
 from storefront.product_files.csv_reading import UnreadableFile
 from storefront.shops.models import Shop
 from tests.catalogue.factories import make_category, make_product
-from tests.product_files.files import errors, exported, imported
+from tests.product_files.files import errors, exported, imported, warnings
 from tests.product_files.undo import import_kept, undo
 
 ROW = {"Type": "simple", "SKU": "M1", "Name": "Mug", "Published": "1", "Regular price": "9.50"}
@@ -174,6 +174,14 @@ def test_rows_that_polylang_exports_are_texts_of_the_row_in_the_main_language(sh
     mug = Product.objects.get(shop=shop, sku="M1")
     assert (mug.name, mug.translations) == ("Mug", {"de": {"name": "Becher", "description": "Blau"}})
     assert imported(shop, rows, tmp_path, update=True).updated == 0
+
+
+@pytest.mark.parametrize(("header", "value"), [("Language", "German"), ("Translation group", "pll_1")])
+def test_one_column_of_polylang_without_the_other_takes_no_product_away(shop, tmp_path, header, value):
+    """A bookshop's own column can have this name."""
+    report = imported(shop, [ROW | {header: value}, ROW | {"SKU": "C1", "Name": "Cup", header: ""}], tmp_path)
+    assert report.created == 2
+    assert warnings(report) == [f"line 2, {header}: is not imported; this is the first row with a value"]
 
 
 @pytest.mark.parametrize("plugin", [wpml, polylang])

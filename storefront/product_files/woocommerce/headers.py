@@ -75,7 +75,7 @@ META = {
     "_wpml_import_source_language_code": "wpml source",
     "_wpml_import_translation_group": "wpml group",
 }
-# What Polylang for WooCommerce adds (`translated_rows.py`).
+# What Polylang for WooCommerce adds (`translated_rows.py`). One without the other is somebody else's column.
 POLYLANG = {"language": "polylang language", "translation group": "polylang group"}
 _NUMBER = re.compile(r"\d+")
 # The numbers that attributes can have.
@@ -166,16 +166,17 @@ def attribute_columns(columns: Iterable[str]) -> Counter[int]:
     return Counter(number for number in found if number)
 
 
-def lone_attribute_headers(headers: Mapping[str, str]) -> set[str]:
-    """The headers, given by column, of attributes' names without values, and of values or defaults without names, which
-    are not imported."""
+def lone_headers(headers: Mapping[str, str]) -> set[str]:
+    """The headers, given by column, of attributes' names without values, of values or defaults without names, and of
+    languages without groups or the reverse, which are not imported."""
+    polylang = [headers[column] for column in POLYLANG.values() if column in headers]
     counted = attribute_columns(headers)
     numbered = {column: column.split(" ", 2) for column in headers if column.startswith("attribute ")}
     return {
         headers[column]
         for column, (_unused, number, part) in numbered.items()
         if part in ("name", "values", "default") and counted[int(number)] < 2
-    }
+    } | {*polylang[: len(polylang) % 2]}
 
 
 def warnings(headers: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ from storefront.product_files.rows import ColumnIndex, RowReader
 def is_translation(row: RowReader) -> bool:
     """Returns True for a row that was translated from another (`translated_rows.py`): to WPML, which names the language
     that it was translated from; to Polylang, if it is not in the shop's main language."""
-    if language := row["polylang language"]:
+    if (language := row["polylang language"]) and "polylang group" in row.columns:
         return language_code(language) != row.columns.language
     return bool(row["wpml source"] and row["wpml language"] and row["wpml source"] != row["wpml language"])
 

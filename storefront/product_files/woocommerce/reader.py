@@ -84,7 +84,7 @@ def recognises(columns: Collection[str | None]) -> bool:
 
 def read(table: Table, columns: ColumnIndex, *, shop: Shop, now: datetime) -> Iterator[ReadResult]:
     """Every product of the file: simple ones in file order, then variable ones, after all rows have been read."""
-    reader, lone_parts = _Reader(columns, shop, now), headers.lone_attribute_headers(columns.header)
+    reader, lone_parts = _Reader(columns, shop, now), headers.lone_headers(columns.header)
     uncarried = UncarriedColumns(
         table.headers, lambda header: set() if header in lone_parts else harmless_values(header)
     )
