@@ -75,7 +75,7 @@ def others() -> Iterator[Text]:
     """The texts of Django and Unfold, in this project's English."""
     english = {
         (message.context, texts._first(message.id)): message.string
-        for message in texts._messages(texts._read(texts.ENGLISH, "en"))
+        for message in texts._messages(texts._read(ROOT / texts.ENGLISH, "en"))
     }
     for name, path in sorted({**dict(_code()), **dict(_templates())}.items()):
         if not NOT_SHOWN.search(str(path)):
