@@ -57,6 +57,7 @@ check: $(READY) ## Run every static check: style, types, import order, migration
 	$(BIN)/python bin/migrations.py
 	$(BIN)/python bin/rules.py
 	$(BIN)/python bin/words.py
+	$(BIN)/python bin/admin_words.py
 	$(BIN)/python bin/openapi.py
 	$(BIN)/python bin/texts.py --gaps
 	$(BIN)/python bin/unmarked.py

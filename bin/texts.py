@@ -27,6 +27,8 @@ from storefront.shops.languages import TEXTS
 
 ROOT = Path(__file__).resolve().parents[1]
 SHOPPERS, STAFF = "storefront/locale", "storefront/staff/locale"
+# What Django and Unfold say, in the words of this project. It is written by hand.
+ENGLISH = f"{STAFF}/en/LC_MESSAGES/django.po"
 LANGUAGES = {SHOPPERS: [code for code in TEXTS if code != "en"], STAFF: ["de"]}
 # Files whose texts only staff and programs see, as patterns of their paths. What shoppers see of a model's choices is
 # written in a template, so models are among them.
@@ -122,7 +124,7 @@ def _files(root: Path) -> list[Path]:
 def _texts_of(path: Path) -> list[Any]:
     source = path.read_text()
     if path.suffix != ".py":
-        if "translate" not in source and "_(" not in source:
+        if "trans" not in source and "_(" not in source:
             return []
         source = _as_python(source)
     elif "gettext" not in source:
@@ -162,6 +164,8 @@ def extract_all(root: Path = ROOT) -> None:
             with path.open("wb") as file:
                 write_po(file, catalog, width=0, sort_output=True, include_lineno=False, ignore_obsolete=True)
             path.with_suffix(".mo").write_bytes(compiled(catalog))
+    if english := _read(root / ENGLISH, "en"):
+        (root / ENGLISH).with_suffix(".mo").write_bytes(compiled(english))
 
 
 def compiled(catalog: Catalog) -> bytes:
@@ -186,6 +190,13 @@ def problems(root: Path = ROOT, *, gaps: bool = False) -> Iterator[str]:
             binary = path.with_suffix(".mo")
             if not binary.exists() or binary.read_bytes() != compiled(merged(old, old, language)):
                 yield f"{binary.relative_to(root)}: differs from its .po: run bin/texts.py --extract"
+
+
+def english_problems(root: Path = ROOT) -> Iterator[str]:
+    """Problems of the catalogue of English texts."""
+    catalog = _read(root / ENGLISH, "en")
+    if catalog and (root / ENGLISH).with_suffix(".mo").read_bytes() != compiled(catalog):
+        yield f"{ENGLISH}: differs from what it was compiled to: run bin/texts.py --extract"
 
 
 def missing(texts: Catalog, old: Catalog, language: str) -> Iterator[Message]:
@@ -244,7 +255,7 @@ def main() -> None:
     if given.extract:
         extract_all()
         return
-    found = list(problems(gaps=given.gaps))
+    found = [*problems(gaps=given.gaps), *english_problems()]
     sys.stderr.write("".join(f"{problem}\n" for problem in found))
     sys.exit(bool(found))
 

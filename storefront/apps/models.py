@@ -11,9 +11,9 @@ class Extension(models.Model):
     """A block that an app shows on a page of the shop."""
 
     class Type(models.TextChoices):
-        CHECKOUT_BLOCK = "checkout_block", _lazy("Checkout Block")
-        PRODUCT_BLOCK = "product_block", _lazy("Product Block")
-        CONFIRMATION_BLOCK = "confirmation_block", _lazy("Confirmation Block")
+        CHECKOUT_BLOCK = "checkout_block", _lazy("Checkout block")
+        PRODUCT_BLOCK = "product_block", _lazy("Product block")
+        CONFIRMATION_BLOCK = "confirmation_block", _lazy("Confirmation block")
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False, db_index=False)
     installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="extensions", db_index=False)
@@ -71,8 +71,8 @@ class ScriptTag(models.Model):
 
     class Location(models.TextChoices):
         HEAD = "head", _lazy("Head")
-        BODY_START = "body_start", _lazy("Body Start")
-        BODY_END = "body_end", _lazy("Body End")
+        BODY_START = "body_start", _lazy("Start of the body")
+        BODY_END = "body_end", _lazy("End of the body")
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, db_constraint=False, db_index=False)
     installation = models.ForeignKey(Installation, on_delete=models.CASCADE, related_name="script_tags", db_index=False)

@@ -35,7 +35,7 @@ _PROVIDERS = _lazy(
     " ones back."
 )
 _STAFF = _lazy("Change or remove the person at Settings > Staff, or withdraw the invitation there.")
-_SENDER = _lazy("Enter another email address at Settings > Shop: mails then come from the deployment's address again.")
+_SENDER = _lazy("Enter another email address at Settings > Shop: emails then come from the deployment's address again.")
 _EXPORT = _lazy("What was downloaded cannot be called back. Change the role of whoever did it at Settings > Staff.")
 NOTICES = {
     "provider_account.created": Notice(
@@ -62,7 +62,7 @@ NOTICES = {
         _lazy("Shop closed by the operator"),
         _lazy("Your data are kept, and the admin stays open to you. Ask the operator of this deployment why."),
     ),
-    "shop.resumed": Notice(_lazy("Shop opened again by the operator"), _lazy("Nothing is to be done.")),
+    "shop.resumed": Notice(_lazy("Shop opened again by the operator"), _lazy("There is nothing to do.")),
     "domain.created": Notice(_lazy("Further domain asked for"), _DOMAINS),
     "domain.confirmed": Notice(_lazy("Further domain confirmed"), _DOMAINS),
     "domain.deleted": Notice(_lazy("Further domain removed"), _DOMAINS),
@@ -71,7 +71,7 @@ NOTICES = {
     "staff.role_changed": Notice(_lazy("Role of a staff member changed"), _STAFF),
     "staff.removed": Notice(_lazy("Staff member removed"), _lazy("Invite them again at Settings > Staff.")),
     "mail_text.updated": Notice(
-        _lazy("Words of a mail changed"), _lazy("The standard text can be restored at Settings > Emails.")
+        _lazy("Words of an email changed"), _lazy("You can restore the standard text at Settings > Emails.")
     ),
     "sender.proved": Notice(_lazy("Sender's address proved"), _SENDER),
     "sender.allowed": Notice(_lazy("Sender's address allowed by the operator"), _SENDER),

@@ -7,6 +7,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from storefront.audit.known_actions import ACTIONS
+from storefront.kit.plain_names import plain_name
 from storefront.shops.audit_models import AuditEntry
 
 NOTHING = "–"
@@ -40,7 +41,7 @@ def changes_table(entry: AuditEntry) -> SafeString | str:
         "",
         '<tr><th scope="row" class="pr-4 py-1 align-top font-normal">{}</th><td class="pr-4 py-1 align-top">{}</td>'
         '<td class="py-1 align-top">{}</td></tr>',
-        ((name.replace("_", " "), _cell(before.get(name)), _cell(after.get(name))) for name in names),
+        ((plain_name(name), _cell(before.get(name)), _cell(after.get(name))) for name in names),
     )
     return format_html(
         '<table class="text-left"><thead><tr><th class="pr-4">{}</th><th class="pr-4">{}</th><th>{}</th></tr>'
@@ -65,5 +66,5 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     if isinstance(value, dict):
-        return ", ".join(f"{name.replace('_', ' ')}: {_text(each)}" for name, each in value.items())
+        return ", ".join(f"{plain_name(name)}: {_text(each)}" for name, each in value.items())
     return "; ".join(map(_text, value)) if isinstance(value, list) else str(value)

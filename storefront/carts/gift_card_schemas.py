@@ -30,7 +30,7 @@ class GiftCardGiven(Schema):
         None, description="A message that is printed in the mail."
     )
     giver: Annotated[str, Field(strict=True, max_length=MAX_GIVER)] | None = Field(
-        None, description="Who gives it, as the card says."
+        None, description="The giver, as named on the card."
     )
     send_on: Annotated[str, Field(strict=True, max_length=10)] | None = Field(
         None,

@@ -82,7 +82,7 @@ def plan_edit(shop: Shop, products: QuerySet[Product], edit: BulkEdit) -> list[E
         lacking = without_file(shop, [each.product.pk for each in planned if "status" in each.changes])
         if lacking:
             names = ", ".join(product.name for product in lacking)
-            raise EditRefused(_("Buyers would get no file: %(names)s.") % {"names": names})
+            raise EditRefused(_("Buyers would not get a file: %(names)s.") % {"names": names})
     return [each for each in planned if each.changes]
 
 

@@ -209,8 +209,8 @@ class Product(models.Model):
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
     deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
-    max_downloads = models.PositiveIntegerField(default=0, help_text="0: no limit.")
-    download_expiry_days = models.PositiveIntegerField(default=0, help_text="0: never.")
+    max_downloads = models.PositiveIntegerField(default=0, help_text="0 means no limit.")
+    download_expiry_days = models.PositiveIntegerField(default=0, help_text="0 means never.")
     # Records show these columns last (R-CAT-9).
     tags = models.JSONField(default=list, blank=True)
     attributes = models.JSONField(
@@ -218,9 +218,11 @@ class Product(models.Model):
     )
     sort_name = models.CharField(max_length=500, editable=False, help_text="The name in lowercase, for sorting.")
     # A sale period: `price` and `compare_price` change at its begin and its end (catalogue/dated/sale_periods.py).
-    sale_price = MoneyField(null=True, blank=True, help_text="The price between its begin and its end.")
-    sale_from = models.DateTimeField(null=True, blank=True, help_text="Empty: at once.")
-    sale_until = models.DateTimeField(null=True, blank=True, help_text="Empty: until you remove the sale price.")
+    sale_price = MoneyField(null=True, blank=True, help_text="The price while the sale lasts.")
+    sale_from = models.DateTimeField(null=True, blank=True, help_text="Leave empty to begin at once.")
+    sale_until = models.DateTimeField(
+        null=True, blank=True, help_text="Leave empty to keep the sale price until you remove it."
+    )
     regular_compare_price = MoneyField(null=True, blank=True, editable=False)
     available_from = models.DateTimeField(
         null=True, blank=True, help_text="When a pre-order is sent. From then on it sells like any other product."
@@ -358,9 +360,11 @@ class Variant(models.Model):
     sort_order = models.IntegerField(default=0)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
-    sale_price = MoneyField(null=True, blank=True, help_text="The price between its begin and its end.")
-    sale_from = models.DateTimeField(null=True, blank=True, help_text="Empty: at once.")
-    sale_until = models.DateTimeField(null=True, blank=True, help_text="Empty: until you remove the sale price.")
+    sale_price = MoneyField(null=True, blank=True, help_text="The price while the sale lasts.")
+    sale_from = models.DateTimeField(null=True, blank=True, help_text="Leave empty to begin at once.")
+    sale_until = models.DateTimeField(
+        null=True, blank=True, help_text="Leave empty to keep the sale price until you remove it."
+    )
     regular_compare_price = MoneyField(null=True, blank=True, editable=False)
 
     class Meta:

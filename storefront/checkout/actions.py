@@ -286,7 +286,7 @@ def _check_agreed(shop: Shop, checkout: Checkout, quote: Quote, agreed: OrderSum
         raise NotAsShown
     if max(quote.totals.subtotal, quote.totals.total) > MAX_AMOUNT:
         # Prices were raised after the cart was filled, or delivery and taxes were added.
-        raise TotalTooLarge(gettext("Your order comes to more than one order can. Please order less at once."))
+        raise TotalTooLarge(gettext("This is more than a single order can come to. Please order less at a time."))
 
 
 def _sale(shop: Shop, cart: Cart, checkout: Checkout, quote: Quote, shopper_note: str, place: str) -> Sale:

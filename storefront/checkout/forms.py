@@ -161,7 +161,7 @@ class VatIdForm(CheckoutForm):
         label=gettext_lazy("VAT ID"),
         required=False,
         max_length=40,
-        help_text=gettext_lazy("Only for businesses. With the country in front, such as ATU13585627."),
+        help_text=gettext_lazy("Only for businesses. Begin with the country code, as in ATU13585627."),
         widget=forms.TextInput({"autocomplete": "off", "autocapitalize": "characters", "spellcheck": "false"}),
     )
 

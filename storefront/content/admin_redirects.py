@@ -69,7 +69,8 @@ class RedirectForm(ShopScopedForm):
 class RedirectAdmin(ShopScopedAdmin):
     icon = "alt_route"
     empty_text = _lazy(
-        "Lead old addresses to pages that exist. Renamed products and categories need none: theirs lead on."
+        "Send visitors from old addresses to pages that exist. Renamed products and categories need no "
+        "redirect: their old addresses still work."
     )
     form = RedirectForm
     rights = RIGHTS
@@ -122,7 +123,7 @@ class MissingPathAdmin(ShopScopedAdmin):
     """Addresses that were asked for in vain. They can be redirected, or deleted."""
 
     icon = "link_off"
-    empty_text = _lazy("Nobody has asked for a page that the shop does not have.")
+    empty_text = _lazy("No visitor has asked for a missing page.")
     rights = {"view": Right.MANAGE_CONTENT, "delete": Right.MANAGE_CONTENT}
     moves = Moves.NOTHING
     list_display = ["path", "asked", "last"]

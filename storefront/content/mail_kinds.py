@@ -28,7 +28,7 @@ OF_ORDER: Meanings = {
         "the customer's first name, if the order belongs to an account with this address; else nothing"
     ),
 }
-AMOUNT: Meanings = {"amount": _lazy("the amount that was paid back")}
+AMOUNT: Meanings = {"amount": _lazy("the refunded amount")}
 OF_DOCUMENT: Meanings = OF_ORDER | {
     "document_number": _lazy("the number of the document"),
     "amount": _lazy("its amount"),
@@ -103,7 +103,7 @@ KINDS: dict[str, MailKind] = {
     ),
     "order_refunded": _of_order(
         _lazy("Refund"),
-        _lazy("Money was paid back."),
+        _lazy("Money was refunded."),
         "refunded",
         "amount",
         "order_number",
@@ -120,7 +120,7 @@ KINDS: dict[str, MailKind] = {
     ),
     "stock_alert_confirmation": MailKind(
         _lazy("Back in stock: confirmation"),
-        _lazy("Somebody asks for a mail when a product is back."),
+        _lazy("Somebody asks for an email when a product is back."),
         "stock_alerts/confirm.txt",
         PRODUCT,
         ("product_name",),

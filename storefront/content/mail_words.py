@@ -128,5 +128,5 @@ def problem(kind: str, part: str, text: str) -> str | None:
         }
     missing = [name for name in KINDS[kind].required if name not in named] if part == "opening" else []
     if missing:
-        return _("Keep {%(missing)s} in this text: the mail says it nowhere else.") % {"missing": missing[0]}
+        return _("Keep {%(missing)s} in this text: the email says it nowhere else.") % {"missing": missing[0]}
     return None

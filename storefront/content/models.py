@@ -11,7 +11,7 @@ from storefront.content.sections import Section, usual_sections
 from storefront.shops.models import Shop, User
 
 _SLUG = RegexValidator(
-    r"\A[a-z0-9]+(-[a-z0-9]+)*\Z", _lazy("Use lower-case letters, digits and single hyphens, such as size-guide.")
+    r"\A[a-z0-9]+(-[a-z0-9]+)*\Z", _lazy("Use lowercase letters, digits and single hyphens, such as size-guide.")
 )
 
 
@@ -43,14 +43,10 @@ class Page(models.Model):
     )
     body = models.TextField(_lazy("text"), blank=True, validators=[MaxLengthValidator(200_000)])
     summary = models.CharField(
-        max_length=300, blank=True, help_text=_lazy("For search engines. Empty: the beginning of the text.")
+        max_length=300, blank=True, help_text=_lazy("For search engines. If empty, the beginning of the text is used.")
     )
-    is_published = models.BooleanField(
-        _lazy("published"), default=False, help_text=_lazy("Whether shoppers can see the page.")
-    )
-    in_footer = models.BooleanField(
-        _lazy("in the footer"), default=True, help_text=_lazy("Whether every page links to it.")
-    )
+    is_published = models.BooleanField(_lazy("published"), default=False, help_text=_lazy("Shoppers can see the page."))
+    in_footer = models.BooleanField(_lazy("in the footer"), default=True, help_text=_lazy("Every page links to it."))
     position = models.PositiveSmallIntegerField(default=0, help_text=_lazy("Lower numbers come first in the footer."))
     # The page still has its starting text, so it cannot be published.
     is_starting_text = models.BooleanField(default=False, editable=False)
@@ -112,11 +108,11 @@ class Looks(models.Model):
         max_length=7,
         default="#23573f",
         validators=[_COLOUR],
-        help_text=_lazy("Of buttons and links."),
+        help_text=_lazy("The colour of buttons and links."),
     )
     background = models.CharField(_lazy("background colour"), max_length=7, default="#faf8f3", validators=[_COLOUR])
     fonts = models.CharField(
-        max_length=10, choices=Fonts, default=Fonts.FRAUNCES, help_text=_lazy("Of headings and text.")
+        max_length=10, choices=Fonts, default=Fonts.FRAUNCES, help_text=_lazy("The fonts of headings and text.")
     )
     corners = models.CharField(max_length=6, choices=Corners, default=Corners.ROUND)
     pictures = models.CharField(
@@ -130,7 +126,7 @@ class Looks(models.Model):
     # Sections of the home page (`content/sections.py`) in its order. Null: the usual ones.
     home = models.JSONField(null=True, blank=True)
     footer_text = models.TextField(
-        blank=True, validators=[MaxLengthValidator(1000)], help_text=_lazy("A few words at the end of every page.")
+        blank=True, validators=[MaxLengthValidator(1000)], help_text=_lazy("A short text at the end of every page.")
     )
     address = models.TextField(
         blank=True,

@@ -65,7 +65,7 @@ def flattened(targets: Mapping[str, str]) -> dict[str, str]:
         while path is not None and path in targets and path not in ends:
             if path in passed:
                 circle = _(" leads to ").join([*passed[passed.index(path) :], path])
-                raise Loop(_("This makes a circle: %(circle)s.") % {"circle": circle})
+                raise Loop(_("This makes a loop: %(circle)s.") % {"circle": circle})
             passed.append(path)
             path = path_in(targets[path])
         for each in reversed(passed):

@@ -94,7 +94,7 @@ _PICTURE = (
     Field("alt", _lazy("What the picture shows"), max_length=200, help=_lazy("For those who cannot see it.")),
 )
 _BUTTON = (
-    Field("button", _lazy("Button"), max_length=60, help=_lazy("The words on it, such as “See all”.")),
+    Field("button", _lazy("Button"), max_length=60, help=_lazy("The text on it, such as “See all”.")),
     Field("link", _lazy("Link of the button"), "link", max_length=500, help=_lazy("/… or https://…")),
 )
 KINDS: dict[str, Kind] = {
@@ -108,9 +108,9 @@ KINDS: dict[str, Kind] = {
             *_PICTURE,
             Field(
                 "layout",
-                _lazy("Words and picture"),
+                _lazy("Text and picture"),
                 "choice",
-                choices={"beside": _lazy("Side by side"), "wide": _lazy("Words on a wide picture")},
+                choices={"beside": _lazy("Side by side"), "wide": _lazy("Text on a wide picture")},
             ),
         ),
         _lazy("A large picture with a few words."),
@@ -196,7 +196,7 @@ KINDS: dict[str, Kind] = {
                 help=_lazy("On YouTube, Vimeo, or a file of your own. It opens when the visitor clicks."),
             ),
             *_PICTURE,
-            Field("text", _lazy("Words below it"), max_length=200),
+            Field("text", _lazy("Text below it"), max_length=200),
         ),
     ),
 }

@@ -115,7 +115,7 @@ class DeployedShopAdmin(ShopScopedAdmin):
     server_time = column(_lazy("time, 7 d"), seconds, by="figures__milliseconds")
     webhook_count = figure("failing_webhooks", _lazy("failing webhooks"))
     delivery_count = figure("dead_deliveries", _lazy("lost deliveries"))
-    mail_count = figure("failed_mails", _lazy("lost mails"))
+    mail_count = figure("failed_mails", _lazy("lost emails"))
     storage = column(
         _lazy("files"),
         lambda shop: format_html('<span class="whitespace-nowrap">{}</span>', _files(shop)),
@@ -139,7 +139,7 @@ class DeployedShopAdmin(ShopScopedAdmin):
     dead_deliveries = column(
         _lazy("deliveries given up, 7 days"), lambda shop: trouble.deliveries_table(shop, clock.now())
     )
-    failed_mails = column(_lazy("mails given up, 7 days"), lambda shop: trouble.mails_table(shop, clock.now()))
+    failed_mails = column(_lazy("emails given up, 7 days"), lambda shop: trouble.mails_table(shop, clock.now()))
 
     def require(self, request: HttpRequest, action: str) -> None:
         """Raises Http404 for whoever is not the operator."""

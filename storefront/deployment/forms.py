@@ -23,7 +23,7 @@ from storefront.staff.admin_forms import FurtherLanguagesField, ShopScopedForm, 
 
 GIB = 1024**3
 # Where the title of a use does not fit its limit.
-LABELS = {"files": _lazy("Files, in GB"), "orders": _lazy("Orders a day"), "mails": _lazy("Mails an hour")}
+LABELS = {"files": _lazy("Files, in GB"), "orders": _lazy("Orders a day"), "mails": _lazy("Emails an hour")}
 # Names of the form's fields, by kind of quota.
 LIMITS = {kind: f"limit_{kind}" for kind in settings.QUOTAS}
 

@@ -65,7 +65,7 @@ def _pdf_of(card: GiftCard, code: str, now: datetime) -> bytes:
     if rest:
         paper.ln(3)
         paper.write_lines(face["lines"], width=WIDTH, size=9)
-    paper.write_lines([_("Whoever has the code can spend the card.")], width=WIDTH, size=FOOT, is_grey=True)
+    paper.write_lines([_("Anyone who has the code can spend the card.")], width=WIDTH, size=FOOT, is_grey=True)
     paper.set_title(_("Gift card"))
     paper.set_author(shop.name)
     paper.set_lang(language_of_texts(spoken_language(shop) or "en"))

@@ -30,7 +30,7 @@ class Export(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.WAITING)
     file = models.FileField(upload_to="exports/", storage=private_files, max_length=500, blank=True)
     rows = models.PositiveIntegerField(default=0, help_text="Lines written so far.")
-    size = models.BigIntegerField(default=0, help_text="Of the file, in bytes.")
+    size = models.BigIntegerField(default=0, help_text="The size of the file, in bytes.")
     next = models.CharField(max_length=400, blank=True, help_text="Cursor that goes on where the file ends.")
     reason = models.CharField(max_length=255, blank=True, help_text="Why it failed.")
     created_at = models.DateTimeField()

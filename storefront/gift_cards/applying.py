@@ -29,7 +29,7 @@ MESSAGES = {
     EXPIRED: _("This gift card has expired."),
     USED_UP: _("This gift card has been used up."),
     OTHER_CURRENCY: _("This gift card is in another currency."),
-    NOT_NEEDED: _("There is nothing left that it could pay. Gift cards cannot pay for gift cards."),
+    NOT_NEEDED: _("There is nothing left for it to pay. Gift cards cannot pay for gift cards."),
 }
 
 

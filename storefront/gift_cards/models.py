@@ -24,11 +24,11 @@ class GiftCard(models.Model):
     value = MoneyField(help_text="Amount that it was issued with.")
     balance = MoneyField(editable=False)
     email = models.EmailField(
-        "email address", blank=True, help_text="Where the code is sent. Empty: it is shown once, here."
+        "email address", blank=True, help_text="Where the code is sent. If empty, it is shown once, here."
     )
     message = models.TextField(blank=True, help_text="Printed in the email.")
     giver = models.CharField(
-        "from", max_length=100, blank=True, default="", db_default="", help_text="Who gives it, as the card says."
+        "from", max_length=100, blank=True, default="", db_default="", help_text="The giver, as named on the card."
     )
     language = models.CharField(
         max_length=5,

@@ -26,7 +26,7 @@ class App(models.Model):
     )
     scopes = models.JSONField(default=list, help_text=_lazy("Scopes that the app asks for."))
     sealed_secret = models.BinaryField(editable=False)
-    is_active = models.BooleanField(default=True, help_text=_lazy("Whether shops can install the app."))
+    is_active = models.BooleanField(default=True, help_text=_lazy("Shops can install the app."))
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()
 

@@ -57,7 +57,7 @@ class Order(Attributed):
         choices=FulfilmentStatus,
         default=FulfilmentStatus.UNFULFILLED,
         db_default=FulfilmentStatus.UNFULFILLED,
-        help_text="Follows from the lines (orders.sending).",
+        help_text="Follows from the items of the order.",
     )
     customer = models.ForeignKey(Customer, null=True, blank=True, on_delete=models.SET_NULL, related_name="orders")
     placed_by_guest = models.BooleanField(
@@ -252,7 +252,7 @@ class Download(models.Model):
     line = models.ForeignKey(OrderLine, on_delete=models.CASCADE, related_name="downloads", db_index=False)
     file = models.ForeignKey(StoredFile, on_delete=models.RESTRICT, related_name="+")
     name = models.CharField(max_length=200)
-    max_downloads = models.PositiveIntegerField(help_text="0: no limit.")
+    max_downloads = models.PositiveIntegerField(help_text="0 means no limit.")
     expiry_days = models.PositiveIntegerField(help_text="Days from the payment; 0: never.")
     expires_at = models.DateTimeField(null=True)
     used = models.PositiveIntegerField(default=0, help_text="How often it was downloaded.")

@@ -47,7 +47,7 @@ class NoMail(Refusal):
     """The deployment has no mail server (`EMAIL_URL`)."""
 
     code = "no_mail"
-    message = _lazy("Mail is not set up here, so nothing can be sent.")
+    message = _lazy("Email is not set up here, so nothing can be sent.")
 
 
 class NobodyToWriteTo(Refusal):

@@ -123,7 +123,7 @@ class OrderWithPaymentsAdmin(OrderAdmin):
     def cancel(self, request: Any, order: Any, form: Any) -> Any:
         texts = [_("Order cancelled.")]
         if any(refundable(payment) for payment in order.payments.filter(status=Payment.Status.PAID)):
-            texts.append(_("What was paid has not been refunded: “Refund” gives it back."))
+            texts.append(_("The payment has not been refunded: choose “Refund” to return it."))
         return self.perform(request, order, actions.cancel_order, " ".join(texts), **form.given)
 
     @deed(_lazy("Refund"), Right.REFUND_ORDERS, Moves.MONEY, icon="undo")

@@ -98,10 +98,10 @@ class Payment(models.Model):
     method_reference = models.CharField(
         max_length=255, blank=True, help_text="The provider's id of the saved method to charge."
     )
-    reference = models.CharField(max_length=255, blank=True, help_text="The provider's id for this payment.")
-    method = models.CharField(max_length=100, blank=True, help_text="What was paid with, such as Visa •••• 4242.")
+    reference = models.CharField(max_length=255, blank=True, help_text="The provider's ID for this payment.")
+    method = models.CharField(max_length=100, blank=True, help_text="How it was paid, such as Visa •••• 4242.")
     failure = models.CharField(max_length=255, blank=True, help_text="Why the last try failed.")
-    dispute = models.CharField(max_length=100, blank=True, help_text="How a dispute stands.")
+    dispute = models.CharField(max_length=100, blank=True, help_text="The state of a dispute.")
     alert = models.CharField(
         max_length=255,
         blank=True,
@@ -164,8 +164,8 @@ class PaymentEntry(models.Model):
     amount = MoneyField(signed=True)
     from_state = models.CharField(max_length=10)
     to_state = models.CharField(max_length=10)
-    source = models.CharField(max_length=10, help_text="Who told: call, news, look or staff.")
-    event_id = models.CharField(max_length=255, blank=True, help_text="The provider's id of its event.")
+    source = models.CharField(max_length=10, help_text="The source: call, news, look or staff.")
+    event_id = models.CharField(max_length=255, blank=True, help_text="The provider's ID of its event.")
     detail = models.CharField(max_length=255, blank=True)
 
     class Meta:
@@ -212,10 +212,8 @@ class Refund(models.Model):
     shipping = MoneyField(help_text="How much of the amount, and of its parts', is for the delivery.", db_default=ZERO)
     currency = models.CharField(max_length=3)
     reason = models.TextField(blank=True)
-    restocked = models.BooleanField(
-        default=False, help_text="Whether the order's items were restocked with the refund."
-    )
-    reference = models.CharField(max_length=255, blank=True, help_text="The provider's id for this refund.")
+    restocked = models.BooleanField(default=False, help_text="The order's items were restocked with the refund.")
+    reference = models.CharField(max_length=255, blank=True, help_text="The provider's ID for this refund.")
     failure = models.CharField(max_length=255, blank=True, help_text="Why the refund failed.")
     due_at = models.DateTimeField()
     created_at = models.DateTimeField()

@@ -190,7 +190,7 @@ EXPLANATION = format_lazy(
 @admin.register(ShippingRate)
 class ShippingRateAdmin(ShopScopedAdmin):
     empty_text = _lazy(
-        "Say what delivery costs, by weight, price or number of items. Without rates, delivery is free everywhere."
+        "Set what delivery costs, by weight, price or number of items. Without rates, delivery is free everywhere."
     )
     form = ShippingRateForm
     rights = RIGHTS

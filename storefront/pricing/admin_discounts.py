@@ -60,7 +60,9 @@ class DiscountForm(ShopScopedForm):
         field = self.fields["code"]
         if "name" in self.fields:
             self.fields["name"].required = False
-            self.fields["name"].help_text = _("Shoppers see it in the basket and on the order. Empty, it is the code.")
+            self.fields["name"].help_text = _(
+                "Shoppers see it in the basket and on the order. If empty, the code is shown."
+            )
         field.label = _("Another code") if has_codes else _("Code")
         field.help_text = (
             _("What shoppers enter, such as SPRING10, in any case. Its codes are listed under Discount codes.")

@@ -86,7 +86,7 @@ class ShippingRate(models.Model):
         max_digits=10,
         null=True,
         blank=True,
-        help_text="In the same unit as product weights. Products without a weight count as 0.",
+        help_text="Products without a weight count as 0.",
     )
     is_media_mail = models.BooleanField(
         "only for media mail",

@@ -52,7 +52,7 @@ def normal_vat_id(text: str) -> str:
         number = vat.validate(text)
     except ValidationError:
         raise ValueError(
-            _("This is not a VAT ID of an EU country. It begins with the country, such as ATU13585627.")
+            _("This is not a VAT ID of an EU country. It begins with the country code, as in ATU13585627.")
         ) from None
     if not vat_id_country(number):
         raise ValueError(_("This is a number of the one-stop shop. Enter the VAT ID of the business."))

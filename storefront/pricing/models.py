@@ -80,9 +80,7 @@ class Discount(models.Model):
     is_limited_to_items = models.BooleanField(
         "only for some items", default=False, help_text="Only for the products, categories and brands listed below."
     )
-    includes_subcategories = models.BooleanField(
-        default=True, help_text="Whether a category stands for its subcategories, too."
-    )
+    includes_subcategories = models.BooleanField(default=True, help_text="A category includes its subcategories.")
     is_limited_to_groups = models.BooleanField(
         "only for some customers", default=False, help_text="Only for signed-in customers of the groups listed below."
     )

@@ -58,7 +58,7 @@ def _lines_of_readme(person: Person, counts: dict[str, int]) -> list[str]:
         person.shop.name,
         _("What this shop has stored about %(email)s.") % {"email": person.email},
         "",
-        _("Each .json file is a list. Times are in UTC, amounts are in the currency that stands beside them."),
+        _("Each .json file is a list. Times are in UTC, and amounts are in the currency next to them."),
         "",
         *(f"{kind.name}.json: {kind.title} ({counts[kind.name]})" for kind in KINDS),
         _("papers/: the invoices and credit notes as PDF"),

@@ -43,7 +43,7 @@ KINDS = (
         _lazy("Saved payment methods"),
         Person.saved_methods,
         records.saved_methods,
-        _lazy("Deleted, at the payment provider, too."),
+        _lazy("Deleted, also at the payment provider."),
     ),
     Kind(
         "orders",
@@ -60,14 +60,14 @@ KINDS = (
         _lazy("Payments and refunds"),
         Person.payments,
         records.payments,
-        _lazy("Kept for your accounts: amounts, provider and its reference. What was paid with is deleted."),
+        _lazy("Kept for your accounts: the amounts, the provider and its reference. The payment details are deleted."),
     ),
     Kind(
         "invoices",
         _lazy("Invoices and credit notes"),
         Person.documents,
         records.documents,
-        _lazy("Kept unchanged, with name and address: tax law requires that for years."),
+        _lazy("Kept unchanged, with the name and address: tax law requires it for years."),
     ),
     Kind("mails", _lazy("Emails about orders"), Person.mails, records.mails, _lazy("Deleted.")),
     Kind(
@@ -92,7 +92,7 @@ KINDS = (
         _lazy("Kept as a count, without who used them."),
     ),
     Kind("baskets", _lazy("Baskets"), Person.baskets, records.baskets, _lazy("Deleted.")),
-    Kind("checkouts", _lazy("Checkouts that were started"), Person.checkouts, records.checkouts, _lazy("Deleted.")),
+    Kind("checkouts", _lazy("Started checkouts"), Person.checkouts, records.checkouts, _lazy("Deleted.")),
     Kind("stock_alerts", _lazy("Waiting for products"), Person.alerts, records.alerts, _lazy("Deleted.")),
     Kind(
         "audit",

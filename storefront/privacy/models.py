@@ -31,7 +31,7 @@ class DataRequest(models.Model):
         settings.AUTH_USER_MODEL, null=True, editable=False, on_delete=models.SET_NULL, related_name="+"
     )
     file = models.FileField(upload_to="privacy/", storage=private_files, max_length=500, blank=True)
-    size = models.BigIntegerField(default=0, help_text="Of the file, in bytes.")
+    size = models.BigIntegerField(default=0, help_text="The size of the file, in bytes.")
     exported_at = models.DateTimeField(null=True)
     plan: Any = models.JSONField(
         null=True, help_text="While the person is erased: which rows were theirs when that began, by kind."

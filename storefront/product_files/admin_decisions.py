@@ -52,8 +52,9 @@ def _what_is_undone(request: Any, row: ProductImport) -> dict[str, Any]:
     facts = [(_("put back or removed"), format_count(found.undone)), (_("left as they are"), format_count(found.left))]
     sentences = [
         _(
-            "Each product that this import changed gets its values back, and the products, categories and brands that "
-            "it created are removed. What was changed or sold since stays as it is."
+            "Each product that this import changed gets its earlier values back, and the products, "
+            "categories and brands that it created are removed. What has been changed or sold since stays "
+            "as it is."
         ),
     ]
     if looked_at >= MAX_PREVIEWED:

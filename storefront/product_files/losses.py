@@ -11,11 +11,13 @@ from functools import cache
 from typing import Any
 
 from django.db import models
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from storefront.catalogue.admin_pages.layout import LABELS
 from storefront.kit.format import format_count
+from storefront.kit.plain_names import plain_name
 from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.export_values import variants_of
 from storefront.product_files.native.members import members
@@ -105,5 +107,5 @@ def _columns(model: type[models.Model], held: str) -> tuple[list[str], list[Any]
     """The columns that the format does not hold, their defaults and their labels."""
     names = sorted(members(model).keys() - _DERIVED - {*held.split()})
     defaults = {column.name: column.get_default() for column in model._meta.concrete_fields}
-    labels = [LABELS.get(name, name.replace("_", " ").capitalize()) for name in names]
+    labels = [LABELS.get(name, capfirst(plain_name(name))) for name in names]
     return names, [defaults[name] for name in names], labels

@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from storefront.catalogue.dated import sale_periods
 from storefront.catalogue.models import Media, Product, RelatedProduct, StockAdjustment, Variant
+from storefront.kit.plain_names import plain_name
 from storefront.product_files.existing import ExistingProduct
 from storefront.product_files.journal import TABLES, rows_of
 from storefront.shops.models import Shop
@@ -74,7 +75,7 @@ def obstacle(
             if column := _changed_since(shop, name, row, {key: each[1] for key, each in values.items()}, now):
                 of = f"{row.name}: " if isinstance(row, Variant) else ""
                 text = _("%(column)s changed since") if of else _("its %(column)s changed since")
-                return of + text % {"column": _(column.removesuffix("_id").replace("_", " "))}
+                return of + text % {"column": _(plain_name(column.removesuffix("_id")))}
         for _id, row, values in _pairs(parts.get("added", {}), found):
             if row is None or _changed_since(shop, name, row, values, now):
                 return str(_CHANGED[name])

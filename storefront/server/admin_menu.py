@@ -71,7 +71,7 @@ SETTINGS = (
     Topic(
         _lazy("Redirects"),
         "alt_route",
-        _lazy("Where old addresses lead, and which pages are asked for in vain."),
+        _lazy("Where old addresses lead, and which missing pages visitors ask for."),
         "content.redirect content.missingpath",
     ),
     Topic(_lazy("Emails"), "mail", _lazy("What the shop's emails say, and who sends them."), "content.mailtext"),
@@ -97,7 +97,7 @@ SETTINGS = (
     Topic(
         _lazy("Data"),
         "folder_shared",
-        _lazy("What the shop has about one person: exported for them, or erased."),
+        _lazy("Export or erase what the shop has about a person."),
         "privacy.datarequest",
     ),
     Topic(_lazy("Audit log"), "policy", _lazy("Who changed what, and when."), "shops.auditentry"),

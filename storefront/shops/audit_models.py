@@ -28,7 +28,7 @@ class AuditEntry(models.Model):
     place = models.CharField(
         max_length=255, blank=True, help_text="IP address or network, or the machine that ran a command."
     )
-    request_id = models.CharField(max_length=64, blank=True, help_text="The request's id in the log.")
+    request_id = models.CharField(max_length=64, blank=True, help_text="The request's ID in the log.")
     action = models.CharField(max_length=60)
     object_type = models.CharField(max_length=40, blank=True)
     object_id = models.BigIntegerField(null=True)

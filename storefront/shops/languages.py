@@ -76,7 +76,7 @@ def problem_of_further(main: str, further: Sequence[str]) -> str:
     if main in further:
         return _("%(language)s is the main language already.") % {"language": names[main]}
     if len(set(further)) < len(further):
-        return _("Name each language once.")
+        return _("List each language only once.")
     most = _("At most %(count)s further languages.") % {"count": MAX_FURTHER}
     return most if len(further) > MAX_FURTHER else ""
 

@@ -65,7 +65,7 @@ class Shop(models.Model):
         max_length=5,
         choices=languages.CHOICES,
         default="en",
-        help_text=_lazy("The main language: that of what you write, and of the shop's pages and mails."),
+        help_text=_lazy("The main language: that of what you write, and of the shop's pages and emails."),
     )
     further_languages = models.JSONField(
         default=list,
@@ -77,7 +77,7 @@ class Shop(models.Model):
         max_length=2, default="DE", help_text=_lazy("ISO 3166 code of the country that the shop sells from.")
     )
     prices_include_tax = models.BooleanField(
-        default=True, help_text=_lazy("Whether prices of products and delivery are entered with tax.")
+        default=True, help_text=_lazy("Prices of products and delivery are entered with tax.")
     )
     tax_rounding = models.CharField(
         _lazy("tax is rounded"),
@@ -164,7 +164,7 @@ class Shop(models.Model):
         default=list,
         db_default=[],
         blank=True,
-        help_text=_lazy("Separated by commas. Without any, the shop's own address, or else its owners are told."),
+        help_text=_lazy("Separated by commas. If empty, the shop's own address is used, or else those of its owners."),
     )
     door_password = models.CharField(
         max_length=200,
@@ -215,7 +215,7 @@ class StaffMember(models.Model):
         OWNER = "owner", _lazy("Owner")
         MANAGER = "manager", _lazy("Manager")
         FULFILMENT = "fulfilment", _lazy("Fulfilment")
-        READ_ONLY = "read_only", _lazy("Read Only")
+        READ_ONLY = "read_only", _lazy("Read-only")
 
     shop = models.ForeignKey(Shop, on_delete=models.CASCADE, related_name="staff", db_index=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")

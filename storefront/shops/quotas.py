@@ -28,7 +28,7 @@ TITLES = {
     "files": _lazy("Files"),
     "products": _lazy("Products"),
     "orders": _lazy("Orders today"),
-    "mails": _lazy("Mails this hour"),
+    "mails": _lazy("Emails this hour"),
     "tasks": _lazy("Imports and exports that are not finished"),
 }
 TEXTS = {
@@ -39,7 +39,7 @@ TEXTS = {
         "This shop has the %(most)s products that this deployment allows a shop. Delete some first."
     ),
     "orders": gettext_lazy("This shop cannot take more orders today. Please try again tomorrow."),
-    "mails": gettext_lazy("This shop has sent the %(most)s mails that this deployment allows a shop in an hour."),
+    "mails": gettext_lazy("This shop has sent the %(most)s emails that this deployment allows a shop in an hour."),
     "tasks": gettext_lazy("%(most)s imports and exports of this shop are not finished. Please wait until one is."),
 }
 

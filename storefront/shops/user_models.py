@@ -17,7 +17,7 @@ class User(AbstractUser):
         blank=True,
         default="",
         db_default="",
-        help_text=_lazy("Language of the admin; none for the browser's."),
+        help_text=_lazy("Language of the admin. Leave empty to use the browser's."),
     )
 
     def check_password(self, raw_password: str | None) -> bool:

@@ -57,8 +57,8 @@ class ShopForm(ShopScopedForm):
     order_emails = WordsField(
         label=_lazy("Addresses for new orders"),
         help_text=_lazy(
-            "Who gets an email about each new order, separated by commas. Without any, that is the shop's own "
-            "address or else its owners."
+            "Who gets an email about each new order, separated by commas. If empty, the shop's own address "
+            "is used, or else those of its owners."
         ),
     )
 
@@ -107,7 +107,7 @@ class ShopAdmin(OneRowAdmin):
     shop_lookup = "pk"
     list_select_related = False
 
-    sender = column(_lazy("sender of mails"), lambda shop: _sender_text(shop))
+    sender = column(_lazy("sender of emails"), lambda shop: _sender_text(shop))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         return ["sender"] if may_operate(request) else ["sender", "domain", "base_url", "currency"]
@@ -139,12 +139,12 @@ class ShopAdmin(OneRowAdmin):
     @deed(_lazy("Prove the email address"), Right.MANAGE_SETTINGS, Moves.IDENTITY, icon="mark_email_read")
     @asks(
         _lazy("Prove the email address?"),
-        _lazy("Mails come from it once you have followed a link that is sent to it."),
+        _lazy("Emails come from it once you have followed a link that is sent to it."),
         _lazy("Send the link"),
     )
     def ask_for_proof(self, request: Any, shop: Any, form: Any) -> str:
         senders.ask_for_proof(shop=shop, now=request.now)
-        return _("A link is on its way to %(email)s. It is valid for a day.") % {"email": shop.email}
+        return _("We have sent a link to %(email)s. It is valid for a day.") % {"email": shop.email}
 
     @own_page("sender/", "change", Moves.IDENTITY)
     def prove_sender(self, request: Any) -> HttpResponse:
@@ -154,7 +154,7 @@ class ShopAdmin(OneRowAdmin):
 
         def act() -> HttpResponse:
             email = senders.prove(shop=request.shop, proof=proof, now=request.now)
-            messages.success(request, _("Mails to shoppers come from %(email)s from now on.") % {"email": email})
+            messages.success(request, _("Emails to shoppers come from %(email)s from now on.") % {"email": email})
             return HttpResponseRedirect(back)
 
         try:
@@ -163,9 +163,9 @@ class ShopAdmin(OneRowAdmin):
             messages.error(request, refusal.text)
             return HttpResponseRedirect(back)
         question = {
-            "title": _("Send mails from %(email)s?") % {"email": email},
+            "title": _("Send emails from %(email)s?") % {"email": email},
             "sentences": [
-                _("Mails of %(shop)s to shoppers then come from this address.") % {"shop": request.shop.name}
+                _("Emails of %(shop)s to shoppers then come from this address.") % {"shop": request.shop.name}
             ],
             "button": _("Send from this address"),
             "back": back,
@@ -175,7 +175,7 @@ class ShopAdmin(OneRowAdmin):
     @deed(_lazy("Check the sender"), Right.MANAGE_SETTINGS, Moves.NOTHING, icon="travel_explore")
     @asks(
         _lazy("Check the sender?"),
-        _lazy("Looks up whether your domain lets this deployment send mails from your address."),
+        _lazy("Looks up whether your domain lets this deployment send emails from your address."),
         _lazy("Check"),
     )
     def check_sender(self, request: Any, shop: Any, form: Any) -> Any:
@@ -308,7 +308,7 @@ class ApiTokenAdmin(ShopScopedAdmin):
             then="../",
         )
 
-    @chosen_deed(_lazy("Revoke selected tokens"), Right.MANAGE_TOKENS, Moves.IDENTITY)
+    @chosen_deed(_lazy("Revoke chosen tokens"), Right.MANAGE_TOKENS, Moves.IDENTITY)
     def revoke_chosen(self, request: Any, queryset: QuerySet) -> str:
         for token in queryset:
             actions.revoke_api_token(shop=request.shop, token=token, now=request.now)

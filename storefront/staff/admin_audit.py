@@ -124,7 +124,7 @@ class AuditedAdmin:
         ]
         context = {
             **self.admin_site.each_context(request),
-            "title": _("History: %(row)s") % {"row": row},
+            "title": _("Changes: %(row)s") % {"row": row},
             "object": row,
             "opts": self.model._meta,
             "page": page,

@@ -26,7 +26,7 @@ class AdminLanguage(Middleware):
 class LanguageForm(forms.Form):
     language = forms.ChoiceField(
         label=_("Language"),
-        choices=[("", _("That of the browser")), *LANGUAGES.items()],
+        choices=[("", _("The browser's language")), *LANGUAGES.items()],
         required=False,
         widget=UnfoldAdminSelectWidget,
     )

@@ -53,7 +53,7 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     list_display = ["when", "by", "kind", "action_shown", "object_shown", "place"]
     list_filter = ["actor_kind", ActionFilter, choice_filter(_lazy("time"), "days", PERIODS)]
     search_fields = ["object_name"]
-    search_help_text = _lazy("Search by object name or id, actor, or a date such as 2026-11-21")
+    search_help_text = _lazy("Search by name, ID, person, or a date such as 2026-11-21")
     ordering = ["-at", "-id"]
     fields = readonly_fields = names(
         "when by kind place action_shown action object_shown changes request_id erased kept_until"
@@ -64,7 +64,7 @@ class AuditEntryAdmin(ReadOnlyAdmin):
     by = column(_lazy("by"), actor_text, by="actor_name")
     kind = badge("actor_kind", COLOURS, _lazy("kind"))
     action_shown = column(_lazy("action"), action_text, by="action")
-    object_shown = column(_lazy("object"), object_text)
+    object_shown = column(_lazy("about"), object_text)
     changes = column(_lazy("before and after"), changes_table)
     kept_until = column(_lazy("kept until"), lambda row: row.keep_until.isoformat())
 

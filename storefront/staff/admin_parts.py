@@ -20,6 +20,7 @@ from unfold.enums import ActionVariant
 from unfold.forms import BaseDialogForm
 
 from storefront.kit.format import format_money, format_time
+from storefront.kit.plain_names import plain_name
 from storefront.kit.text import Text
 from storefront.shops.rights import Right
 
@@ -196,7 +197,7 @@ def badge(field: str, colours: Mapping[str, str], title: Text | None = None, *, 
 def money(field: str, title: Text | None = None) -> Callable:
     """A column that shows an amount with its currency."""
     return column(
-        title or gettext_lazy(field.replace("_", " ")),
+        title or gettext_lazy(plain_name(field)),
         lambda row: format_money(getattr(row, field), getattr(row, "currency", None) or row.shop.currency),
         by=field,
     )

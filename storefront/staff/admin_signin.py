@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib.auth import REDIRECT_FIELD_NAME
+from django.contrib.auth.forms import UsernameField
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -34,7 +35,7 @@ else:
     Site = object
 
 WRONG_CODE = _lazy("This code is incorrect or has already been used.")
-WRONG_BOTH = _lazy("The user name, the password or the code is incorrect, or the code has already been used.")
+WRONG_BOTH = _lazy("The email address, the password or the code is incorrect, or the code has already been used.")
 # Path of the page about one's own second factors.
 SECURITY = "/admin/security/"
 ONLY_APPS = _lazy("Here, codes of an authenticator app and passkeys of this host work, and no recovery codes.")
@@ -57,6 +58,7 @@ class PasswordForm(AuthenticationForm):
     """User name and password, and a code of the second factor where too many passwords were tried. Validation can raise
     TooManyTries."""
 
+    username = UsernameField(label=_lazy("Email address"), widget=forms.TextInput(attrs={"autofocus": True}))
     code = _code_field()
     has_second_factor = False
 

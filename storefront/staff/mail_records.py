@@ -111,7 +111,7 @@ def _dmarc(domain: str, look: _Looking) -> tuple[State, str]:
         name = ".".join(["_dmarc", *labels[depth:]])
         if any(text.lower().replace(" ", "").startswith("v=dmarc1") for text in look.texts(name)):
             return State.GOOD, _(
-                "DMARC: %(name)s has a policy. Mails count as genuine if SPF or DKIM is that of %(domain)s."
+                "DMARC: %(name)s has a policy. Emails count as genuine if SPF or DKIM is that of %(domain)s."
             ) % {"name": name, "domain": domain}
     return State.MISSING, _(
         "DMARC is missing: add a TXT record such as “v=DMARC1; p=quarantine” at _dmarc.%(domain)s."

@@ -13,6 +13,8 @@ from django.db.models import Model
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
+from storefront.kit.plain_names import plain_name
+
 # The classes that all pages are made of.
 _BASES = ("storefront.staff.admin_base", "unfold.admin", "django.contrib.admin.options")
 
@@ -26,7 +28,9 @@ def translate_names(models: Iterable[type[Model]]) -> None:
         for name in ("verbose_name", "verbose_name_plural"):
             setattr(options, name, looked_up(getattr(options, name)))
         for field in (*options.local_fields, *options.local_many_to_many):
-            field.verbose_name, field.help_text = looked_up(field.verbose_name), looked_up(field.help_text)
+            if not isinstance(field.verbose_name, Promise):
+                field.verbose_name = gettext_lazy(plain_name(field.verbose_name))
+            field.help_text = looked_up(field.help_text)
             if field.choices:
                 field.choices = [(value, looked_up(label)) for value, label in field.flatchoices]
 
@@ -43,12 +47,15 @@ def looked_up(text: Any) -> Any:
 def texts_of_admin() -> set[str]:
     """All texts that are looked up for the admin's pages: of the models and fields shown there, and of groups of
     fields."""
+    return {text for _page, text in places_of_admin()}
+
+
+def places_of_admin() -> Iterator[tuple[str, str]]:
+    """The same texts, each with the name of its page."""
     admin.autodiscover()
-    found: set[str] = set()
     for model, page in admin.site._registry.items():
         for each in (page, *(inline(model, admin.site) for inline in page.inlines)):
-            found.update(_texts_of_page(each))
-    return found
+            yield from ((f"{type(each).__module__}.{type(each).__name__}", text) for text in _texts_of_page(each))
 
 
 def _texts_of_page(page: Any) -> Iterator[str]:

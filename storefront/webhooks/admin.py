@@ -49,7 +49,7 @@ class HighVolumeAdmin(EndlessAdmin):
 
 @admin.register(Event)
 class EventAdmin(HighVolumeAdmin):
-    empty_text = _lazy("What happens in the shop is recorded here once an app is installed.")
+    empty_text = _lazy("Once an app is installed, what happens in the shop is recorded here.")
     rights = {"view": Right.VIEW_EVENTS}
     list_display = ["topic", "happened", "sequence"]
     list_filter = ["topic"]
@@ -112,7 +112,7 @@ class RegistrationAdmin(ReadOnlyAdmin):
         page: Any = self.admin_site.get_model_admin(Delivery)
         return page.done(request, sent, _("Test delivery sent. Reload this page to see the outcome."))
 
-    @chosen_deed(_lazy("Resume selected webhooks"), Right.MANAGE_WEBHOOKS, Moves.PERSONAL_DATA)
+    @chosen_deed(_lazy("Resume chosen webhooks"), Right.MANAGE_WEBHOOKS, Moves.PERSONAL_DATA)
     def resume_chosen(self, request: Any, queryset: QuerySet) -> str:
         for row in queryset.filter(is_active=False):
             actions.resume_webhook(shop=request.shop, registration=row, now=request.now)
@@ -168,7 +168,7 @@ class DeliveryAdmin(HighVolumeAdmin):
     def replay(self, request: Any, row: Any, form: Any) -> Any:
         return self.done(request, replay(row, request.now), _("Delivery will be resent."))
 
-    @chosen_deed(_lazy("Resend selected deliveries"), Right.MANAGE_WEBHOOKS, Moves.PERSONAL_DATA)
+    @chosen_deed(_lazy("Resend chosen deliveries"), Right.MANAGE_WEBHOOKS, Moves.PERSONAL_DATA)
     def replay_chosen(self, request: Any, queryset: QuerySet) -> None:
         if refused := refusals(queryset, lambda row: replay(row, request.now)):
             self.message_user(request, _("Not resent: %(refused)s") % {"refused": " ".join(refused)}, messages.WARNING)

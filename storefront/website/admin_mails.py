@@ -29,9 +29,9 @@ from storefront.staff.admin_security import POLICY
 from storefront.website import mail_samples
 from storefront.website.mail_samples import sample_mail
 
-NO_PLACE = _lazy("This deployment has a template of its own for this mail, which has no place for this text.")
+NO_PLACE = _lazy("This deployment has a template of its own for this email, which has no place for this text.")
 TEXT_ROWS = 5
-NOT_SENT = _lazy("This deployment sends no mail, so nobody gets this one, nor a test mail.")
+NOT_SENT = _lazy("This deployment sends no email, so nobody gets this one, nor a test email.")
 
 
 class MailTextForm(ShopScopedForm):
@@ -176,15 +176,15 @@ class MailTextAdmin(ShopScopedAdmin):
         answer.headers["X-Frame-Options"] = "SAMEORIGIN"
         return answer
 
-    @deed(_lazy("Send a test mail"), Right.MANAGE_SETTINGS, Moves.NOTHING, icon="outgoing_mail")
+    @deed(_lazy("Send a test email"), Right.MANAGE_SETTINGS, Moves.NOTHING, icon="outgoing_mail")
     @asks(
-        _lazy("Send a test mail?"),
+        _lazy("Send a test email?"),
         _lazy("Sent to the address of your own account, with a sample order and the saved texts."),
         _lazy("Send"),
     )
     def send_sample(self, request: Any, row: Any, form: Any) -> str:
         mail_samples.send_sample(shop=request.shop, text=row, user=request.user, now=request.now)
-        return _("The test mail is on its way to %(email)s.") % {"email": request.user.email}
+        return _("The test email is on its way to %(email)s.") % {"email": request.user.email}
 
     @deed(
         _lazy("Use the standard text again"),
@@ -195,9 +195,9 @@ class MailTextAdmin(ShopScopedAdmin):
     )
     @asks(
         _lazy("Use the standard text again?"),
-        _lazy("Your own subject, opening and closing text of this mail are removed."),
+        _lazy("Your own subject, opening and closing text of this email are removed."),
         _lazy("Use the standard text"),
     )
     def use_standard(self, request: Any, row: Any, form: Any) -> str:
         mail_samples.use_standard(shop=request.shop, text=row, now=request.now)
-        return _("This mail has the standard text again.")
+        return _("This email has the standard text again.")

@@ -71,6 +71,6 @@ def colours_page(request: HttpRequest, chosen: str) -> HttpResponse:
     """The stylesheet of two colours, which are in its URL."""
     found = _COLOURS.fullmatch(chosen)
     if not found:
-        raise Http404(_("There are no such colours."))
+        raise Http404(_("Choose one of the colours."))
     css = colours.stylesheet(*(f"#{colour}" for colour in found.groups()))
     return HttpResponse(css, content_type="text/css", headers={"Cache-Control": "public, max-age=31536000, immutable"})

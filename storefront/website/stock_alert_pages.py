@@ -118,7 +118,9 @@ def stop(request: Request) -> HttpResponse:
         return _page(request, _("This link does not work"), refusal.text, status=refusal.status)
     if request.method == "POST":
         actions.stop_alerts(shop=request.shop, email=email)
-        sentence = _("We will not write to %(email)s about stock, and have deleted your requests.") % {"email": email}
+        sentence = _("We will no longer write to %(email)s about stock, and have deleted your requests.") % {
+            "email": email
+        }
         return _page(request, _("Done"), sentence)
     sentence = _("Stop all emails from us to %(email)s about products that are back in stock?") % {"email": email}
     return _page(

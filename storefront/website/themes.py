@@ -56,8 +56,8 @@ THEMES = {
                 {
                     "title": _lazy("From our table to yours"),
                     "text": _lazy(
-                        "Tell here who you are: where you work, what you make, and why you do it this way. Two or three"
-                        " sentences are enough for a visitor to feel that there are people behind the shop."
+                        "Say who you are: where you work, what you make, and why you do it this way. Two or three "
+                        "sentences are enough for visitors to feel that there are people behind the shop."
                     ),
                     "demo": "linen-table",
                 },

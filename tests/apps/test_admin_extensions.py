@@ -57,7 +57,7 @@ def test_the_page_shows_a_blocks_statistics(desk, extension):
     called(extension, "failed", 4000, status=500, request='{"id": "call_1"}', answer="<b>Traceback</b>")
     page = text(desk.page(extension))
     assert "Gift notes" in page
-    assert "Checkout Block" in page
+    assert "Checkout block" in page
     for shown in ("103", "52 ms", "98 ms", "Failed after 4000 ms"):
         assert shown in page
     assert "{&quot;id&quot;: &quot;call_1&quot;}" in page

@@ -91,9 +91,9 @@ def accept_invitation(page: Page, shop: NewShop) -> None:
     assert page.url == f"{shop.admin}/admin/invitation/accept/"
     page.get_by_label("Your name").fill("Olga Owner")
     page.get_by_label("New password", exact=False).first.fill(SECRET)
-    page.get_by_label("New password confirmation").fill(SECRET)
+    page.get_by_label("New password, again").fill(SECRET)
     page.get_by_role("button", name="Create account and accept").click()
-    page.get_by_label("Username").fill(OWNER)
+    page.get_by_label("Email address").fill(OWNER)
     page.get_by_label("Password").fill(SECRET)
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("textbox", name="Code").fill(code_of(page.locator("#key").inner_text()))

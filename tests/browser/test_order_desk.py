@@ -27,7 +27,7 @@ def test_fulfils_and_refunds_an_order(street, visit):
     merchant, shopper = visit(), visit()
 
     page = merchant.open("/admin/")
-    page.get_by_label("Username").fill("anna")
+    page.get_by_label("Email address").fill("anna")
     page.get_by_label("Password").fill("lighthouse-1")
     with page.expect_navigation():
         page.get_by_role("button", name="Sign in").click()

@@ -114,7 +114,7 @@ def test_a_blocked_script_is_reported_to_the_merchant_who_allows_it(street, visi
 
         merchant = visit()
         desk = merchant.open(f"http://{settings.ADMIN_HOST}/admin/login/?next=/admin/apps/blockedscript/")
-        desk.get_by_label("Username").fill("anna")
+        desk.get_by_label("Email address").fill("anna")
         desk.get_by_label("Password").fill("lighthouse-1")
         desk.get_by_role("button", name="Sign in").click()
         expect(desk.locator("#result_list")).to_contain_text(row.source)

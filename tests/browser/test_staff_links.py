@@ -49,7 +49,7 @@ def test_a_forgotten_password_is_chosen_anew(street, visit, admin):
     for field in page.locator("input[type=password]").all():
         field.fill("harbour-lane-7")
     press(page, "Set password")
-    page.get_by_label("Username").fill("anna")
+    page.get_by_label("Email address").fill("anna")
     page.get_by_label("Password").fill("harbour-lane-7")
     press(page, "Sign in")
     expect(page.get_by_role("heading", name="To do")).to_be_visible()
@@ -63,7 +63,7 @@ def test_somebody_with_an_account_joins_another_shop(street, visit, admin):
     visitor = visit()
     page = visitor.open(link)
     page.get_by_role("link", name="Sign in").click()
-    page.get_by_label("Username").fill("anna")
+    page.get_by_label("Email address").fill("anna")
     page.get_by_label("Password").fill("lighthouse-1")
     press(page, "Sign in")
     press(page, "Accept")

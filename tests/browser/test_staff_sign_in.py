@@ -19,7 +19,7 @@ pytestmark = pytest.mark.browser
 
 def enter_password(visitor, path="/admin/"):
     page = visitor.open(path)
-    page.get_by_label("Username").fill("anna")
+    page.get_by_label("Email address").fill("anna")
     page.get_by_label("Password").fill("lighthouse-1")
     with page.expect_navigation():
         page.get_by_role("button", name="Sign in").click()

@@ -65,7 +65,7 @@ def pay(page, number: str = "", method: str = "Card") -> None:
 
 def sign_in(merchant, settings):
     page = merchant.open(f"http://{settings.ADMIN_HOST}/admin/")
-    page.get_by_label("Username").fill("anna")
+    page.get_by_label("Email address").fill("anna")
     page.get_by_label("Password").fill("lighthouse-1")
     with page.expect_navigation():
         page.get_by_role("button", name="Sign in").click()

@@ -38,7 +38,7 @@ def test_a_gift_card_and_an_engraved_mug(street, visit, secure, width):
     assert violations(page, "body") == []
     page.get_by_role("button", name="Add to basket").click()
     page.wait_for_url(f"{shopper.address}/basket")
-    expect(page.get_by_text("For the recipient whom you entered")).to_be_visible()
+    expect(page.get_by_text("For the recipient you entered")).to_be_visible()
     expect(page.locator("main")).to_contain_text("€30.00")
     shopper.open("/products/mug")
     shopper.photograph("engraved mug, choices")

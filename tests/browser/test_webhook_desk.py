@@ -16,7 +16,7 @@ def test_tests_a_webhook(street, visit, settings):
     make_staff(street, role="owner")
     merchant = visit()
     page = merchant.open("/admin/")
-    page.get_by_label("Username").fill("anna")
+    page.get_by_label("Email address").fill("anna")
     page.get_by_label("Password").fill("lighthouse-1")
     with page.expect_navigation():
         page.get_by_role("button", name="Sign in").click()

@@ -321,7 +321,7 @@ def test_test_mails_are_limited_like_other_mails(desk, row, settings):
 def test_a_deployment_without_mail_says_so(desk, row, settings):
     settings.EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
     assert "This deployment sends no mail" in desk.page(row).content.decode()
-    assert "Mail is not set up here, so nothing can be sent." in send_sample(desk, row)
+    assert "Email is not set up here, so nothing can be sent." in send_sample(desk, row)
     assert not AuditEntry.objects.filter(action="mail_text.tested").exists()
 
 

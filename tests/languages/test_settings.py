@@ -46,7 +46,7 @@ def test_the_main_language_is_not_a_further_one(desk, shop):
     [
         (["de", "fr"], ""),
         (["xx", "other"], "Unknown: xx, other. Expected codes such as de or fr."),
-        (["de", "de"], "Name each language once."),
+        (["de", "de"], "List each language only once."),
         (["en"], "English is the main language already."),
         ([code for code, _ in FURTHER_CHOICES if code != "en"][: MAX_FURTHER + 1], "At most 20 further languages."),
     ],

@@ -52,7 +52,7 @@ def test_a_cancel_while_the_money_is_taken_gives_it_back(bank, shop, held, mug):
     order, refund = Order.objects.get(), Refund.objects.get()
     assert (order.status, order.payment_status, bank.held) == ("cancelled", "paid", order.total)
     assert (refund.order, refund.amount, refund.status) == (order, order.total, "pending")
-    assert refund.reason == "The money was taken when the order had been cancelled."
+    assert refund.reason == "The payment was taken after the order had been cancelled."
     later(minutes=2)
     order.refresh_from_db()
     assert (order.status, order.payment_status, bank.held, stock(mug)) == ("cancelled", "refunded", 0, 10)

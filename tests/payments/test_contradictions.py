@@ -163,7 +163,7 @@ def test_the_start_page_of_the_admin_says_so_to_its_own_shop(bank, shop, other_s
     bank.lies = {"captured": "0"}
     later(minutes=2)
     page = desk.get("/admin/").content.decode()
-    assert "needs attention: The provider says that the payment is paid, and that nothing was taken." in page
+    assert "needs attention: The provider reports that the payment is paid, but that nothing was charged." in page
     assert admin_url(Payment.objects.get(), "change") in page
     other = open_desk(make_staff(other_shop, "otto", "owner"), other_shop)
     assert "needs attention" not in other.get("/admin/").content.decode()

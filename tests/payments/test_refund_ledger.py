@@ -156,7 +156,7 @@ def test_another_amount_than_was_asked_for_is_not_believed(shop, order):
     own = request_refund(shop=shop, order=order, amount=TWO, now=timezone.now())
     look(shop, RefundReport(FIVE, "re_1", own.key))
     assert rows() == [("", "pending", False, TWO)]
-    assert Payment.objects.get().alert == "The provider gave back another amount than was asked for."
+    assert Payment.objects.get().alert == "The provider refunded a different amount from the one requested."
 
 
 @pytest.mark.slow

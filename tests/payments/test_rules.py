@@ -55,7 +55,7 @@ def test_a_refund_has_the_amount_that_was_asked_for(told, believed):
     report = Report(Standing.PAID, captured=Decimal("9.00"), refunds=(foreign, ours))
     given = {"amount": Decimal("9.00"), "currency": "EUR", "reference": ""}
     problem = contradiction(report, **given, asked={ours.key: Decimal("3.00"), uuid4(): Decimal("1.00")})
-    assert problem == ("" if believed else "The provider gave back another amount than was asked for.")
+    assert problem == ("" if believed else "The provider refunded a different amount from the one requested.")
 
 
 @pytest.mark.parametrize("state", State)

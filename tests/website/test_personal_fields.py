@@ -171,7 +171,7 @@ def test_what_is_typed_on_the_secure_host_lies_in_the_basket_of_both(shop, produ
     assert (lines["Card"].gift_card["recipient_email"], lines["Card"].price_snapshot) == ("ben@example.com", 30)
     assert (lines["Mug"].qty, lines["Mug"].options[0]["value"]) == (2, "For Ada")
     basket = visitor.get("/basket").content.decode()
-    assert "For the recipient whom you entered" in basket
+    assert "For the recipient you entered" in basket
     assert "as you entered it" in basket
     checkout = visitor.get(secure(shop, "/checkout")).content.decode()
     assert "For ben@example.com" in checkout

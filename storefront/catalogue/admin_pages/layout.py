@@ -80,7 +80,7 @@ LABELS = {
     "dimension_unit": _lazy("Unit of length"),
     "shipping_origin": _lazy("Sent from"),
     "max_downloads": _lazy("Downloads of each file"),
-    "download_expiry_days": _lazy("Days for which files can be downloaded"),
+    "download_expiry_days": _lazy("How many days files can be downloaded"),
     "noindex": _lazy("Hide from search engines"),
     "meta_title": _lazy("Title in search results"),
     "meta_description": _lazy("Description in search results"),
@@ -107,7 +107,7 @@ LABELS = {
 HELP = {
     "tic_code": _lazy("Only if a tax service asks for it."),
     "canonical_url": _lazy("If search engines should list another page with the same product instead."),
-    "og_image_url": _lazy("The address of a picture. Empty: the product's first picture."),
+    "og_image_url": _lazy("The address of a picture. If empty, the product's first picture is used."),
     "short_description": _lazy("One or two sentences for lists and search results."),
     "sort_order": _lazy("Small numbers come first."),
 }

@@ -228,7 +228,7 @@ class ProductAdmin(
             names = ", ".join(product.name for product in lacking)
             self.message_user(
                 request,
-                _("Not published, because buyers would get no file: %(names)s.") % {"names": names},
+                _("Not published, because buyers would not get a file: %(names)s.") % {"names": names},
                 messages.WARNING,
             )
         return self._set_status(request, queryset.exclude(pk__in=[each.pk for each in lacking]), Product.Status.ACTIVE)

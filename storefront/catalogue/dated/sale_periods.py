@@ -89,7 +89,7 @@ def problems(row: Any, given: Iterable[str], now: datetime) -> dict[str, str]:
     if row.sale_price is None:
         for name in ("sale_from", "sale_until"):
             if getattr(row, name) is not None:
-                found[name] = _("Only a sale price has a begin and an end. Enter a sale price, or leave this empty.")
+                found[name] = _("Only a sale price has a start and an end. Enter a sale price, or leave this empty.")
         return found
     if row.sale_price >= regular:
         found["sale_price"] = _("Expected less than the regular price, which is %(price)s.") % {
@@ -98,7 +98,7 @@ def problems(row: Any, given: Iterable[str], now: datetime) -> dict[str, str]:
     elif getattr(row, "is_gift_card", False):
         found["sale_price"] = _("A gift card is sold at its value.")
     if row.sale_from and row.sale_until and row.sale_until <= row.sale_from:
-        found["sale_until"] = _("Expected a time after the begin of the sale.")
+        found["sale_until"] = _("Expected a time after the start of the sale.")
     elif row.sale_until and row.sale_until <= now and "sale_until" in given:
         found["sale_until"] = _("This time has passed. To end a sale, remove its sale price.")
     return found

@@ -37,7 +37,7 @@ class Option(models.Model):
         blank=True,
         validators=[MinValueValidator(1), MaxValueValidator(MAX_TEXT_LENGTH)],
         help_text=(
-            f"Of a text: how many characters it can have, at most {MAX_TEXT_LENGTH:,}, which also holds if empty."
+            f"How many characters a text can have, at most {MAX_TEXT_LENGTH:,}. Leave empty for {MAX_TEXT_LENGTH:,}."
         ),
     )
 
