@@ -21,6 +21,14 @@ def test_lists_no_drafts_and_nothing_of_another_shop(shop, other_shop, page):
     assert names(page("/products")) == []
 
 
+def test_a_shop_without_products_leads_nobody_in_circles(shop, page):
+    make_category(shop, "Cups")
+    empty = page("/products").partition('class="empty"')[2].partition("</main>")[0]
+    assert "There are no products yet." in empty
+    assert 'href="/products"' not in empty
+    assert 'class="button" href="/products"' in page("/categories/cups")
+
+
 def test_searches(shop, page):
     make_product(shop, "Blue cup")
     make_product(shop, "Red bowl")
