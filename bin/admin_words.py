@@ -73,10 +73,9 @@ def labels_of_forms() -> Iterator[Text]:
 
 def others() -> Iterator[Text]:
     """The texts of Django and Unfold, in this project's English."""
-    english = {
-        (message.context, texts._first(message.id)): message.string
-        for message in texts._messages(texts._read(ROOT / texts.ENGLISH, "en"))
-    }
+    catalog = texts._read(ROOT / texts.ENGLISH, "en")
+    messages = texts._messages(catalog) if catalog else ()
+    english = {(message.context, texts._first(message.id)): message.string for message in messages}
     for name, path in sorted({**dict(_code()), **dict(_templates())}.items()):
         if not NOT_SHOWN.search(str(path)):
             for _line, text, _comments, context in texts._texts_of(path):
@@ -110,7 +109,7 @@ def _templates() -> Iterator[tuple[str, Path]]:
                 yield name, path
 
 
-def _below(kind: type) -> Iterator[Any]:
+def _below(kind: Any) -> Iterator[Any]:
     for each in kind.__subclasses__():
         yield each
         yield from _below(each)
