@@ -192,7 +192,7 @@ def buy_mug(shopper, shop: NewShop) -> str:
 def send_order(page: Page, shop: NewShop, number: str) -> None:
     page.goto(f"{shop.admin}/admin/")
     page.get_by_role("link", name=f"#{number}").first.click()
-    page.get_by_role("button", name="Mark as paid").click()
+    page.get_by_role("region", name="Payment").get_by_role("button", name="Mark as paid").click()
     expect(page.get_by_text("Marked as paid.")).to_be_visible()
     page.get_by_role("button", name="Mark as fulfilled").click()
     expect(page.get_by_text("Marked as fulfilled.")).to_be_visible()
