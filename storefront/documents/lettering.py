@@ -90,6 +90,9 @@ class Lettering(FPDF):
     def clean(self, text: str, missing: str) -> Iterator[tuple[str, str]]:
         """Each character of the text with what is drawn for it: `missing` if no font has it, nothing if it is a
         control character."""
+        if text.isascii() and text.isprintable():
+            yield from zip(text, text, strict=True)
+            return
         keeps_marks = has_rtl(text)
         for character in unicodedata.normalize("NFC", text):
             if keeps_marks and character in _MARKS:
