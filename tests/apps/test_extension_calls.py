@@ -65,8 +65,7 @@ def test_calls_the_app_and_shows_its_block(shop, app):
 def test_the_call_is_signed_like_a_webhook(shop, app):
     with receiving(html()) as receiver:
         extend(app, receiver.url)
-        # Receivers refuse what was signed five minutes ago.
-        fetch(shop, now=clock.now())
+        fetch(shop, now=clock.now())  # Receivers refuse what was signed five minutes ago.
         got = receiver.next()
     verified = Webhook(app.secret).verify(got.body, {name.lower(): value for name, value in got.headers.items()})
     assert verified["id"] == got.headers["webhook-id"]
