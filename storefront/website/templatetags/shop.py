@@ -98,7 +98,7 @@ def swatch(choice: str, value: str) -> SafeString:
 @register.filter
 def has_goods(lines: list[Any]) -> bool:
     """Returns True if some line of the basket is taxed when it is sold, as gift cards are not."""
-    return any(not entry.line.gift_card for entry in lines)
+    return any(not entry["line"].gift_card for entry in lines)
 
 
 @register.filter
