@@ -46,7 +46,7 @@ def test_what_is_wrong_stands_at_its_field(desk, shop):
     }
     circle = errors(desk.fill(Redirect, path="/b", target="/a"))
     assert list(circle) == ["target"]
-    assert circle["target"][0].startswith("This makes a circle: ")
+    assert circle["target"][0].startswith("This makes a loop: ")
     assert stored(shop) == {"/a": "/b"}
 
 

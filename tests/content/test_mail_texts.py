@@ -130,7 +130,7 @@ def test_what_cannot_be_sent_is_refused_and_kept_on_the_page(desk, row, part, te
 def test_what_a_mail_says_nowhere_else_stays(shop, desk, kind):
     row = text_of_kind(shop, kind)
     text = desk.fill(row, opening="It is done.").content.decode()
-    assert f"Keep {{{KINDS[kind].required[0]}}} in this text: the mail says it nowhere else." in text
+    assert f"Keep {{{KINDS[kind].required[0]}}} in this text: the email says it nowhere else." in text
     named = " ".join(f"{{{name}}}" for name in KINDS[kind].required)
     assert desk.fill(row, opening=f"It is done: {named}").status_code == 302
 
@@ -292,7 +292,7 @@ def send_sample(desk, row: MailText):
 
 def test_a_test_mail_goes_to_ones_own_address(shop, desk, row, mailoutbox):
     MailText.objects.filter(pk=row.pk).update(subject="Saved {order_number}", opening="Saved words")
-    assert "The test mail is on its way to anna@example.com." in send_sample(desk, row)
+    assert "The test email is on its way to anna@example.com." in send_sample(desk, row)
     task = DBTaskResult.objects.get(task_path=send_sample_mail.module_path)
     send_sample_mail.call(*task.args_kwargs["args"])
     (sent,) = mailoutbox
@@ -320,7 +320,7 @@ def test_test_mails_are_limited_like_other_mails(desk, row, settings):
 
 def test_a_deployment_without_mail_says_so(desk, row, settings):
     settings.EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
-    assert "This deployment sends no mail" in desk.page(row).content.decode()
+    assert "This deployment sends no email" in desk.page(row).content.decode()
     assert "Email is not set up here, so nothing can be sent." in send_sample(desk, row)
     assert not AuditEntry.objects.filter(action="mail_text.tested").exists()
 
@@ -335,7 +335,7 @@ def test_a_template_of_the_deployments_own_has_no_place_for_texts(shop, desk, ro
     MailText.objects.filter(pk=row.pk).update(opening="Own")
     message = jobs.confirmation_mail(make_order(shop))
     assert (message.subject, message.body) == ("Your order 1001 at Lighthouse", "Ours: 1001 of Lighthouse")
-    assert "This deployment has a template of its own for this mail" in desk.page(row).content.decode()
+    assert "This deployment has a template of its own for this email" in desk.page(row).content.decode()
     assert desk.fill(row, subject="Hi", opening="x", closing="y").status_code == 302
     row.refresh_from_db()
     assert (row.subject, row.opening, row.closing) == ("Hi", "Own", None)

@@ -98,7 +98,7 @@ def test_a_page_is_written_in_the_admin(shop, other_shop, desk):
     assert desk.fill(Page, **given).status_code == 302
     assert "Small to large" in text_of(shop, "/pages/size-guide")
     assert "already has this address" in desk.fill(Page, **given).content.decode()
-    assert "lower-case letters" in desk.fill(Page, **given | {"slug": "Size Guide"}).content.decode()
+    assert "lowercase letters" in desk.fill(Page, **given | {"slug": "Size Guide"}).content.decode()
     assert desk.fill(Page, **given | {"slug": "terms", "kind": "terms"}).status_code == 302
     again = desk.fill(Page, **given | {"slug": "more-terms", "kind": "terms"})
     assert "This shop already has such a page." in again.content.decode()

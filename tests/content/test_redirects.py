@@ -156,7 +156,7 @@ def test_a_redirect_from_a_page_diverts_no_other(shop):
     assert stored(shop) == {"/one": "/products/mug", "/products/mug": "/two"}
     with pytest.raises(UnusableTable) as refused:
         load(shop, "/two,/one")
-    assert refused.value.sentences[0].startswith("This makes a circle: ")
+    assert refused.value.sentences[0].startswith("This makes a loop: ")
 
 
 def test_an_import_takes_its_paths_off_the_list_of_missing_pages(shop, other_shop):
@@ -176,7 +176,7 @@ def test_an_import_takes_its_paths_off_the_list_of_missing_pages(shop, other_sho
 def test_circles_are_refused_by_name(shop, lines):
     with pytest.raises(UnusableTable) as refused:
         load(shop, *(line.format(domain=shop.domain) for line in lines))
-    assert refused.value.sentences[0].startswith("This makes a circle: /a leads to ")
+    assert refused.value.sentences[0].startswith("This makes a loop: /a leads to ")
     assert refused.value.sentences[0].endswith("leads to /a.")
     assert stored(shop) == {}
 

@@ -123,7 +123,7 @@ def test_mails_are_limited_and_a_failing_one_is_given_up_after_the_last_try(desk
     assert [row.pk for row in found] == [order.pk]
     settings.EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
     page = desk.post(deed(order, "write"), {"_form_submitted": "on", "subject": "x", "text": "y"}, follow=True)
-    assert "Mail is not set up here" in page.content.decode()
+    assert "Email is not set up here" in page.content.decode()
 
 
 @pytest.mark.slow

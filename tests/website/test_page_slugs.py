@@ -83,7 +83,7 @@ def test_a_slug_belongs_to_one_page(shop, terms, desk, given):
 
 def test_a_slug_has_the_form_of_one(shop, terms, desk):
     answer = desk.fill(terms, slug_in_de="Ä G B")
-    assert "Use lower-case letters, digits and single hyphens" in answer.content.decode()
+    assert "Use lowercase letters, digits and single hyphens" in answer.content.decode()
 
 
 @pytest.mark.slow
