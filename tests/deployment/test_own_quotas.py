@@ -43,7 +43,7 @@ def test_what_is_counted_by_use(shop, other_shop, kind, most, uses):
 def test_a_refusal_names_the_shops_own_limit(shop):
     set_limits(shop=shop, limits={"mails": 1}, now=NOW)
     quotas.use("mails", shop_id=shop.pk, now=NOW)
-    with pytest.raises(QuotaReached, match="has sent the 1 mails"):
+    with pytest.raises(QuotaReached, match="has sent the 1 emails"):
         quotas.use("mails", shop_id=shop.pk, now=NOW)
 
 

@@ -152,7 +152,7 @@ def test_a_part_that_was_taken_does_not_pay_for_the_order(bank, shop, shopper, m
     account_of(bank).captured = Decimal("4.00")
     later(minutes=2)
     payment = Payment.objects.get()
-    assert (payment.captured, payment.alert) == (4, "The provider took 4.00 of the 9.50 that were asked for.")
+    assert (payment.captured, payment.alert) == (4, "The provider charged 4.00 of the 9.50 requested.")
     assert Order.objects.count() == 0
     later(minutes=40)
     assert (bank.held, stock(mug), Order.objects.count()) == (0, 10, 0)

@@ -120,7 +120,7 @@ def test_stock_that_was_counted_since_stays(shop, tmp_path):
     row, _ = import_kept(shop, as_lines({**MUG, "stock_qty": 7, "price": "1.00"}), tmp_path)
     with stock_changes(Kind.ADJUSTED, now=NOW):
         Product.objects.filter(pk=mug.pk).update(stock_qty=5)
-    assert undo(shop, row).reasons == ["Mug: its stock qty changed since"]
+    assert undo(shop, row).reasons == ["Mug: its stock changed since"]
     mug.refresh_from_db()
     assert (mug.stock_qty, mug.price) == (5, Decimal("1.00"))
 
