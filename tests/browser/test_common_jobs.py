@@ -83,7 +83,7 @@ def test_stock_is_changed_with_two_clicks(street, click):
     click.page.wait_for_load_state()
     keys(click.page, "12")
     click.save()
-    click.expect("changed successfully")
+    click.expect("” saved.")
     assert (Product.objects.get().stock_qty, click.count) == (12, 2)
 
 
@@ -95,7 +95,7 @@ def test_a_discount_with_a_code_takes_three_clicks(street, click):
     click.at(click.page.locator("#id_value"))
     keys(click.page, "ControlOrMeta+A", "10")
     click.save()
-    click.expect("added successfully")
+    click.expect("” saved.")
     found = Discount.objects.get()
     assert (found.name, found.kind, found.value, found.needs_code) == ("SPRING10", "percent", 10, True)
     assert ([code.code for code in found.codes.all()], click.count) == (["SPRING10"], 3)
@@ -128,7 +128,7 @@ def test_the_first_shipping_rate_takes_three_clicks_and_makes_its_zone(street, c
     click.at(click.page.locator("#id_price"))
     keys(click.page, "ControlOrMeta+A", "4.90")
     click.save()
-    click.expect("added successfully")
+    click.expect("” saved.")
     rate = ShippingRate.objects.get()
     assert (rate.name, str(rate.price), rate.zone.countries, click.count) == ("Parcel", "4.90", [street.country], 3)
 
@@ -138,7 +138,7 @@ def test_the_logo_takes_three_clicks(street, click):
     click("link", "Logo and colours")
     click.choose_files("label[for=id_logo]", picture("logo.png"))
     click.save()
-    click.expect("successfully")
+    click.expect("” saved.")
     assert Looks.objects.get().logo
     assert click.count == 3
 
@@ -153,7 +153,7 @@ def test_a_simple_product_with_a_picture_takes_four_clicks(street, click):
     click.at(click.page.locator("#id_price"))
     keys(click.page, "ControlOrMeta+A", "9.50")
     click.save()
-    click.expect("added successfully")
+    click.expect("” saved.")
     mug = Product.objects.get()
     assert (mug.name, str(mug.price), mug.media.count(), click.count) == ("Harbour mug", "9.50", 1, 4)
 
@@ -179,7 +179,7 @@ def test_two_options_with_three_pictures_and_stock_for_each_variant_take_eight_c
         # Enter leads down the column.
         keys(page, "ControlOrMeta+A", str(stock), "Enter")
     click.save()
-    click.expect("added successfully")
+    click.expect("” saved.")
     scarf = Product.objects.get()
     assert [(each.name, each.stock_qty, str(each.price)) for each in scarf.variants.all()] == [
         ("S / Blue", 1, "12.00"),

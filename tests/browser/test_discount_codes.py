@@ -67,7 +67,7 @@ def test_a_discount_only_with_a_code_asks_for_it_beside_the_switch(street, sit, 
     merchant.photograph("discount-without-a-code")
     code.fill("spring10")
     save.click()
-    expect(page.get_by_text("added successfully")).to_be_visible()
+    expect(page.get_by_text("” saved.")).to_be_visible()
     assert (DiscountCode.objects.get().code, DiscountCode.objects.get().discount.needs_code) == ("SPRING10", True)
     page.locator("#result_list").get_by_role("link", name="Spring").click()
     expect(page.get_by_label("Another code")).to_be_visible()

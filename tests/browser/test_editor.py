@@ -73,7 +73,7 @@ def test_a_text_can_be_edited_as_html(street, visit):
 
 def save(page) -> None:
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("was changed successfully")).to_be_visible()
+    expect(page.get_by_text("” saved.")).to_be_visible()
 
 
 def stored() -> str:

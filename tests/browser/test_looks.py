@@ -57,7 +57,7 @@ def test_edits_the_home_page_beside_its_preview(street, visit, width, scheme):
     assert "Autumn" not in shopper.open("/").content()
 
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("changed successfully")).to_be_visible()
+    expect(page.get_by_text("” saved.")).to_be_visible()
     shown = shopper.open("/")
     expect(shown.locator("main h1")).to_have_text("Autumn")
     expect(shown.locator(".masthead__logo")).to_be_visible()

@@ -48,7 +48,7 @@ def test_sees_a_mail_before_its_words_are_saved(street, visit, width, scheme):
     assert page.evaluate("history.length") == steps
     assert not MailText.objects.filter(opening__isnull=False).exists()
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("changed successfully")).to_be_visible()
+    expect(page.get_by_text("” saved.")).to_be_visible()
     expect(page.get_by_role("row", name="Order confirmation").get_by_text("Changed")).to_be_visible()
     message = confirmation_mail(make_order(street))
     assert message.subject == "Moin from Lighthouse"

@@ -114,7 +114,7 @@ def step(page: Page, shop: NewShop, name: str) -> None:
 def save(page: Page) -> None:
     with page.expect_navigation():
         page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("successfully")).to_be_visible()
+    expect(page.get_by_text("” saved.")).to_be_visible()
 
 
 def set_up(page: Page, shop: NewShop) -> None:

@@ -38,7 +38,7 @@ def test_writes_a_page_that_shoppers_read(street, visit, width):
     merchant.photograph("page-editor")
     page.get_by_label("Published").check(force=True)
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("was changed successfully")).to_be_visible()
+    expect(page.get_by_text("” saved.")).to_be_visible()
 
     shown = shopper.open("/")
     shown.get_by_role("link", name="About us").click()

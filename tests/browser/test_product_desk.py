@@ -46,7 +46,7 @@ class Clicks:
 
     def save(self) -> None:
         self(self.page.get_by_role("button", name="Save", exact=True))
-        expect(self.page.get_by_text("added successfully")).to_be_visible()
+        expect(self.page.get_by_text("” saved.")).to_be_visible()
 
 
 def keys(page: Page, *pressed: str) -> None:
@@ -136,7 +136,7 @@ def test_a_refused_save_keeps_pictures_and_text_and_leaving_asks_first(street, v
     page.get_by_label("Address of the original page").fill("https://example.com/scarf")
     assert asked == ["beforeunload"]
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("added successfully")).to_be_visible()
+    expect(page.get_by_text("” saved.")).to_be_visible()
     scarf = Product.objects.get()
     assert [picture.alt for picture in scarf.media.all()] == ["The second", ""]
     assert scarf.description == "<p>Warm and soft.</p>"

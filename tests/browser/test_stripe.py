@@ -117,7 +117,7 @@ def test_a_new_shop_is_set_up_in_the_admin_and_sells(street, visit, buy_from, fa
     page.goto(desk + admin_url(street, "change"))
     page.get_by_role("checkbox", name="Stripe: card, wallet or bank").check()
     page.get_by_role("button", name="Save", exact=True).first.click()
-    expect(page.get_by_text("was changed successfully")).to_be_visible()
+    expect(page.get_by_text("” saved.")).to_be_visible()
 
     fake("configure", endpoint={"url": news, "secret": "whsec_fake"})
     shopper = buy_from(width)
