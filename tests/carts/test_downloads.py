@@ -53,7 +53,7 @@ def test_the_admin_publishes_none(shop, other_shop, desk):
     song, book = make_product(shop, "Song", type="digital", status="draft"), make_download(shop, status="draft")
     theirs = make_product(other_shop, "Theirs", type="digital", status="draft")
     page = desk.choose(type(song), "publish", song, book, theirs).content.decode()
-    assert "buyers would get no file: Song." in page
+    assert "buyers would not get a file: Song." in page
     assert "1 updated." in page
     for each, status in ((song, "draft"), (book, "active"), (theirs, "draft")):
         each.refresh_from_db()

@@ -74,7 +74,7 @@ def test_dates_alone_and_a_date_of_no_preorder_are_refused(desk, shop):
     mug = make_product(shop, "Mug", price="10.00")
     form = opened(desk, mug)
     date = {"sale_from_0": "2099-01-01", "sale_from_1": "00:00:00"}
-    assert "Only a sale price has a begin and an end." in save(desk, mug, form, **date)
+    assert "Only a sale price has a start and an end." in save(desk, mug, form, **date)
     date = {"available_from_0": "2099-01-01", "available_from_1": "00:00:00"}
     assert "Only a pre-order has a date." in save(desk, mug, form, **date)
     save(desk, mug, form, is_preorder="on", **date)

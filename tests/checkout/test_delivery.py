@@ -141,7 +141,7 @@ def test_an_order_to_collect_has_no_delivery_address_and_no_delivery_step(shoppe
     assert (record["pickup_place"]["city"], record["pickup_place"]["hours"]) == ("Hamburg", place.hours)
     assert record["delivery_time"] == "Ready in 2 hours"
     body = confirmation_mail(order).body
-    assert "Collect at\nHarbour shop\nAm Kai 1\n20457 Hamburg\nGermany\nMonday to Friday, 9 to 18" in body
+    assert "Collect at:\nHarbour shop\nAm Kai 1\n20457 Hamburg\nGermany\nMonday to Friday, 9 to 18" in body
     assert "Ship to" not in body
     place.delete()
     assert "Am Kai 1" in shopper.read(f"/orders/{order.public_id}")

@@ -117,7 +117,7 @@ def test_rows_of_the_admins_forms_too(desk, shop):
     row = {"prices__TOTAL_FORMS": 1, "prices__0__price": "7.50", "prices__0__product": product.pk}
     assert "price" in errors_of(desk.fill(CustomerGroup.objects.create(shop=shop, name="Trade"), **row))
     assert not GroupPrice.objects.exists()
-    assert desk.fill(Discount, name="Off", kind="percent", value="5.50").status_code == 302
+    assert desk.fill(Discount, name="Off", kind="percent", value="5.50", needs_code="").status_code == 302
 
 
 def test_products_changed_together(desk, shop):

@@ -78,7 +78,6 @@ PAGES: dict[str, dict[str, str]] = {
     },
     "customers_customer": {
         **PRICES,
-        "guests": "omr",
         **dict.fromkeys(["send_password_reset", "export_csv", "personal_data", *SAVED_VIEWS], "om"),
     },
     "customers_customergroup": PRICES,

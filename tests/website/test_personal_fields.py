@@ -107,7 +107,7 @@ PAGES = {
     "suggestions": ["/search/suggestions?q=mug"],
 }
 NO_PAGES = {"colours", "basket_add", "basket_update", "basket_codes", "basket_delivery", "script_reports"}
-NO_PAGES |= {"decline_language", "robots", "sitemap", "sitemap_part", "product_blocks"}
+NO_PAGES |= {"decline_language", "buy", "buy_items", "robots", "sitemap", "sitemap_part", "product_blocks"}
 
 
 @pytest.mark.slow
