@@ -139,6 +139,7 @@ STANDARD = {
     "row_price": ("change", "change"),
     "row_stock": ("adjust", "adjust"),
     "frame": ("view", "view"),
+    "guests": ("view", "view"),
     "versions": ("view", "change"),
     "themes": ("change", "change"),
     "prove_sender": ("change", "change"),
